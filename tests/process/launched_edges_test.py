@@ -3,9 +3,10 @@
 
 usage: launched_edges_test.py MPI LAUNCHER PROGRAM TIMES     MPI is openmpi or mpich
 
-What comes before a session; a small /dev/shm; a task exits; one process runs once more than the
-others; a task that rounds upwards moves; a process dies before it begins the program; the start on
-64 processes, so many TIMES. Once means few: two of the transports, and 16 processes.
+What comes before a session; /dev/shm is small or read-only, there is no /proc, there are few files
+that may be open; a task exits; one process runs once more than the others; a task that rounds
+upwards moves; a process dies before it begins the program; the start on 64 processes, so many
+TIMES. Once means few: two of the transports, and 16 processes.
 """
 
 import re
@@ -17,24 +18,61 @@ import launched_test as one_host
 _EXITS = re.compile(r"^status (\d+)$", re.MULTILINE)
 
 
-def check_small_shared_memory(launcher):
-    """A container's default; where this user may have one of its own."""
-    mount = "mount -t tmpfs -o size=64M tmpfs /dev/shm"
+# What is mounted otherwise, and what each MPI's processes say then; nothing: they compute.
+_PROC = r"nopal: /proc/self/fd cannot be read \(No such file or directory\): the processes of a session "
+_TINY = r"nopal: \d+ bytes are free in /dev/shm, and MPICH needs 131072 there for 16 processes"
+_MOUNTS = (
+    ("mount -t tmpfs -o size=64M tmpfs /dev/shm", {}),  # a container's default
+    ("mount -o remount,ro,bind /dev/shm", {}),
+    ("mount -t tmpfs -o size=16K tmpfs /dev/shm", {"mpich": _TINY}),
+    ("mount -t tmpfs tmpfs /proc", {"mpich": _PROC, "openmpi": _PROC}),
+)
+
+
+def check_mounts(launcher):
+    """Where this user may mount."""
     apart = ["unshare", "-m", "sh", "-c"]
-    if subprocess.run([*apart, mount], capture_output=True, check=False).returncode != 0:
-        return []
-    command = launcher.command(16, launcher.program, "10", "1")
-    done = subprocess.run(
-        [*apart, mount + ' && exec "$0" "$@"', *command],
-        env=one_host.environment(NOPAL_REGION_SIZE="1G", NOPAL_STATS="1"),
-        capture_output=True,
-        text=True,
-        timeout=one_host.SECONDS,
-        check=False,
-    )
-    if done.returncode == 0 and done.stdout == "16 processes: fib(10) = 55\n":
-        return []
-    return [f"in 64 MB of shared memory: exit {done.returncode}, {done.stderr!r}"]
+    problems = []
+    for mount, said in _MOUNTS:
+        if subprocess.run([*apart, mount], capture_output=True, check=False).returncode != 0:
+            continue
+        command = launcher.command(16, launcher.program, "10", "1")
+        done = subprocess.run(
+            [*apart, mount + ' && exec "$0" "$@"', *command],
+            env=one_host.environment(NOPAL_REGION_SIZE="1G", NOPAL_STATS="1"),
+            capture_output=True,
+            text=True,
+            timeout=one_host.SECONDS,
+            check=False,
+        )
+        computed = done.returncode == 0 and done.stdout == "16 processes: fib(10) = 55\n"
+        wanted = said.get(launcher.mpi)
+        if computed if wanted else not computed or "ERROR" in done.stderr:
+            problems.append(f"{mount}: exit {done.returncode}, {done.stderr!r}")
+        if wanted and not re.search(wanted, done.stderr):
+            problems.append(f"{mount}: no word of {wanted!r} in {done.stderr!r}")
+    return problems
+
+
+def check_few_files(launcher):
+    problems = []
+    for files in (16, 24):
+        words = ["sh", "-c", f'ulimit -n {files} && exec "$0" "$@"', launcher.program, "10", "1"]
+        done = subprocess.run(
+            launcher.command(2, *words),
+            env=one_host.environment(),
+            capture_output=True,
+            text=True,
+            timeout=one_host.SECONDS,
+            check=False,
+        )
+        sentence = (
+            r"nopal: a process::session of 2 processes needs 24 open files more than the program "
+            rf"has, and there is room for \d+ \(Too many open files; RLIMIT_NOFILE is {files}\): raise"
+        )
+        if not re.search(sentence, done.stderr):
+            problems.append(f"{files} files: exit {done.returncode}, {done.stderr!r}")
+    return problems
 
 
 def check_one_that_never_comes(launcher):
@@ -101,7 +139,8 @@ def check_edges(launcher, times):
         if done.returncode != 0 or done.stdout.count("upward: 1") != 4:
             problems.append(f"{transport}, rounding: {done.stdout!r}, {done.stderr!r}")
         print(f"{transport}: {problems or 'all well'}", flush=True)
-    problems += check_small_shared_memory(launcher)
+    problems += check_mounts(launcher)
+    problems += check_few_files(launcher)
     problems += check_one_that_never_comes(launcher)
     count = 16 if times == 1 else 64
     for time_of_all in range(times):

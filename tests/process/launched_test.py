@@ -15,12 +15,14 @@ usage: launched_test.py CASE MPI LAUNCHER PROGRAM [MORE]     MPI is openmpi or m
 
 MPICH's daemon ends the others too, when it notices; so under it not each of them comes to say so.
 Where an MPI meets the death in a call of its own, it ends the process in words of its own.
-Nothing is left behind: no process, no file in /dev/shm, no System V segment. The moments come from
+Nothing is left behind: no process, no System V segment, and no file in /dev/shm when the launcher
+has begun processes once more. The moments come from
 the seed in NOPAL_TEST_SEED, which is printed.
 """
 
 import collections
 import ctypes
+import mmap
 import os
 import pathlib
 import random
@@ -106,19 +108,64 @@ def left_behind():
     return files | {f"System V segment {number}" for number in unused_segments()}
 
 
-def remove_what_killed_processes_leave(mpi, killed):
-    """UCX removes a System V segment some microseconds after it has made it, and MPICH the files
-    that it makes to begin or for a window; unless they are killed. MPICH's daemon kills too."""
+_LEFT = re.compile(
+    r"nopal: a process that was killed has left (/dev/shm/\S+) behind, which is removed now\n"
+)
+
+
+def remove_segments_of_killed_processes(killed):
+    """UCX removes a System V segment some microseconds after it has made it; unless it is killed.
+    MPICH's daemon kills too."""
     for number, maker in unused_segments().items():
         if maker in killed:
             print(f"UCX has left System V segment {number} behind in killed process {maker}")
             ctypes.CDLL(None).shmctl(number, 0, None)  # IPC_RMID
-    for name in os.listdir("/dev/shm"):
-        path = f"/dev/shm/{name}"
-        known = mpi == "mpich" and re.match("mpich_shar_tmp|ucx_shm_posix_", name)
-        if known and path not in mapped_files():
-            print(f"MPICH has left {path} behind")
+
+
+def check_next_start(launcher):
+    """MPICH removes the files that it makes to begin or for a window, unless its processes are
+    killed. The next start removes those of its user that nobody has, and says so."""
+    in_use = tempfile.NamedTemporaryFile(dir="/dev/shm", prefix="mpich_shar_tmp")
+    in_use.write(b"used")
+    in_use.flush()
+    mapped = tempfile.NamedTemporaryFile(dir="/dev/shm", prefix="ucx_shm_posix_", delete=False)
+    mapped.write(b"used")
+    mapped.flush()
+    kept = mmap.mmap(mapped.fileno(), 4)
+    mapped.close()
+    stay = {in_use.name, mapped.name}
+    left = set()
+    for prefix, owner in (
+        ("mpich_shar_tmp", None),
+        ("ucx_shm_posix_", None),
+        ("mpich_other_", None),
+        ("mpich_shar_tmp", 65534),
+    ):
+        file, path = tempfile.mkstemp(dir="/dev/shm", prefix=prefix)
+        os.close(file)
+        if owner and os.geteuid() != 0:
             os.unlink(path)
+            continue
+        if owner:
+            os.chown(path, owner, owner)
+        (stay if owner or "other" in prefix else left).add(path)
+    left |= {
+        path
+        for path in left_behind()
+        if re.match("/dev/shm/(mpich_shar_tmp|ucx_shm_posix_)", path) and path not in stay
+    }
+    done = launcher.run(4, "10", "1")
+    said = set(_LEFT.findall(done.stderr))
+    problems = [f"{path} stays, or nobody says that it goes" for path in left - said]
+    problems += [f"{path} was in use, or another's" for path in stay if not os.path.exists(path)]
+    if done.returncode != 0 or _LEFT.sub("", done.stderr):
+        problems.append(f"the next start: exit {done.returncode}, {done.stderr!r}")
+    print(f"the next start has removed {sorted(said)}", flush=True)
+    kept.close()
+    in_use.close()
+    for path in filter(os.path.exists, stay):
+        os.unlink(path)
+    return problems
 
 
 class Launcher:
@@ -145,7 +192,7 @@ def check_computes(launcher, transport):
         done = launcher.run(processes, "24", "3", **TRANSPORTS[transport])
         wanted = f"{processes} processes: fib(24) = 46368\n" * 3
         print(f"{launcher.mpi}, {transport}: {done.stdout.splitlines()[:1]}", flush=True)
-        if done.returncode != 0 or done.stdout != wanted or done.stderr:
+        if done.returncode != 0 or done.stdout != wanted or _LEFT.sub("", done.stderr):
             problems.append(
                 f"{processes} processes by {transport}: exit {done.returncode}, output "
                 f"{done.stdout!r}, errors {done.stderr!r}"
@@ -289,9 +336,7 @@ class Killing:
             found = collections.Counter(self.statuses())
             if in_time and found != wanted:
                 problems.append(f"the processes have exited with {self.statuses()}")
-        remove_what_killed_processes_leave(
-            self.launcher.mpi, said if self.launcher.mpi == "mpich" else [victim]
-        )
+        remove_segments_of_killed_processes(said if self.launcher.mpi == "mpich" else [victim])
         self.spoke = any(_SENTENCE.search(text) for text in others.values())
         self.end_launcher(in_time)
         self.folder.cleanup()
@@ -337,7 +382,7 @@ def check_forks(launcher):
     for transport in TRANSPORTS:
         done = launcher.run(4, "forks", "1", **TRANSPORTS[transport])
         wanted = "4 processes: fib(10) = 55\nforks: 1\n"
-        if done.returncode != 0 or done.stdout != wanted or done.stderr:
+        if done.returncode != 0 or done.stdout != wanted or _LEFT.sub("", done.stderr):
             problems.append(
                 f"forks by {transport}: exit {done.returncode}, {done.stdout!r}, {done.stderr!r}"
             )
@@ -381,8 +426,7 @@ def check_launcher(launcher):
             said = texts(folder)
             for process in filter(is_alive, said):
                 os.kill(process, signal.SIGKILL)
-            killed = said if launcher.mpi == "mpich" else []
-            remove_what_killed_processes_leave(launcher.mpi, killed)
+            remove_segments_of_killed_processes(said if launcher.mpi == "mpich" else [])
             if launcher.mpi == "openmpi":
                 problems += [f"{transport}: {each}" for each in unheard(said, launcher.mpi)]
                 problems += [
@@ -411,6 +455,8 @@ def main(case, mpi, path, program, more=None):
         problems = check_killed(launcher, int(more))
     else:
         problems = check_launcher(launcher)
+    if case in ("killed", "launcher"):
+        problems += check_next_start(launcher)
     problems += what_stays_behind(before)
     for each in problems:
         print(each, file=sys.stderr)

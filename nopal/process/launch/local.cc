@@ -6,6 +6,7 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/process/launch/launch.h"
+#include "nopal/process/launch/needs.h"
 #include "nopal/process/launch/watch.h"
 
 #include <cerrno>
@@ -116,6 +117,9 @@ private:
   }
 
   void begin_others() {
+    require_proc();
+    // A descriptor of each other process; a pipe, this process's memory and another one's.
+    require_files(size_ + 3, size_);
     require_one_thread();
     const int own = descriptor_of(getpid(), "process 0");
     std::vector<watch::watched> all;

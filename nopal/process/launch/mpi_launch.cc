@@ -15,6 +15,7 @@
 #include "nopal/process/launch/beginning.h"
 #include "nopal/process/launch/known_mpis.h"
 #include "nopal/process/launch/launch.h"
+#include "nopal/process/launch/needs.h"
 #include "nopal/process/launch/ring.h"
 #include "nopal/process/launch/watch.h"
 #include "nopal/process/transport/mpi_messages.h"
@@ -27,6 +28,7 @@
 #include <string>
 #include <sys/statvfs.h>
 #include <sys/types.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -131,11 +133,13 @@ private:
             [] { return watch::sign::dead; }};
   }
 
-  // UCX's shared memory is too large for a /dev/shm of 64 MB, a container's default.
+  // UCX's shared memory is too large for a /dev/shm of 64 MB, a container's default; and it may be
+  // read-only.
   static bool has_small_shared_memory() {
     constexpr std::uint64_t enough = std::uint64_t{1} << 30;
     struct statvfs there{};
-    return statvfs("/dev/shm", &there) != 0 || there.f_blocks * there.f_frsize < enough;
+    return access("/dev/shm", W_OK) != 0 || statvfs("/dev/shm", &there) != 0 ||
+           there.f_blocks * there.f_frsize < enough;
   }
 
   // With UCX the thread that runs tasks is the only one that calls MPI; else one more does
@@ -209,8 +213,14 @@ std::unique_ptr<launch> begin_launch(const options& settings) {
     base::die("NOPAL_TRANSPORT or process::options::transport asks for %s, and this program was "
               "linked with a Nopal that was built without UCX; accepted are mpi and mpi_messages",
               name_of(settings.transport));
-  if (before == 0)
+  require_proc();
+  if (before == 0) {
+    require_files_of_mpi(own);
+    if (&own == &known_mpis[1])
+      require_shared_files_of_mpich();
+    remove_what_killed_processes_left();
     note_libraries();
+  }
   const engine best = has_ucx() ? engine::ucx : engine::mpi;
   return std::make_unique<mpi_launch>(
       settings, settings.transport == engine::best ? best : settings.transport,

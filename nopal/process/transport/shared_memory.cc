@@ -47,7 +47,11 @@ int open_block(const offer& from) {
   struct stat found{};
   if (stat(path.c_str(), &found) != 0 || found.st_dev != from.device || found.st_ino != from.number)
     return -1;
-  return open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0 && (errno == EMFILE || errno == ENFILE))
+    base::die("the memory of process %d cannot be opened: %s; raise the limit (ulimit -n)",
+              from.process, std::strerror(errno));
+  return file;
 }
 
 // Makes the file of this process's block, maps it, and says how others open it.
