@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Variables, strict parsers, and a reader of the kernel's small files, whose size the kernel does not tell.
+// Variables, strict parsers, and a reader of the kernel's small files, whose size it does not tell.
 #include "nopal/config/environment.h"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ template <class T> struct setting {
   std::string from;
 };
 
-// Returns the value of a variable, or null if it is not set: config::variable, or a test's function.
+// Returns a variable's value, or null if it is not set: config::variable, or a test's function.
 using variable_lookup = std::function<const char*(const char* name)>;
 
 } // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config

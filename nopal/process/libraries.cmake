@@ -40,8 +40,8 @@ endfunction()
 # secret.cc and steal_service.cc are in the library without MPI for their tests.
 nopal_process_objects(process_common launch/local.cc launch/needs.cc launch/watch.cc options.cc
   run/ends.cc run/forked.cc run/guard.cc run/heap.cc run/libraries.cc run/runtime.cc
-  run/statistics.cc session.cc
-  transport/secret.cc transport/shared_memory.cc transport/steal_service.cc)
+  run/statistics.cc session.cc transport/secret.cc transport/shared_memory.cc
+  transport/steal_service.cc)
 if(NOPAL_CHECKS)
   target_sources(nopal_process_common PRIVATE ${PROJECT_SOURCE_DIR}/tools/isolation.cc)
 endif()

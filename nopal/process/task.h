@@ -16,6 +16,7 @@
 #include "nopal/arch/uni_address.h"
 #include "nopal/config.h"
 #include "nopal/process/isolated.h"
+#include "nopal/process/run/guard.h"
 #include "nopal/process/run/isolation.h"
 #include "nopal/process/run/runtime.h"
 
@@ -40,7 +41,8 @@ template <class T>
 inline constexpr std::uint32_t class_of_result = class_of(std::max(sizeof(T), sizeof(error_text)));
 
 // Runs the child without offering the continuation: the caller is amid exceptions, or the queue has
-// no room. Or the caller is no task, and the program ends. When the child ends, both may be in another process than the cell.
+// no room. Or the caller is no task, and the program ends. When the child ends, both may be in
+// another process than the cell.
 template <class Body>
 [[gnu::noinline, gnu::cold]] void run_closed(cell_reference ref, Body body) noexcept {
   require_region("spawn");
@@ -165,8 +167,8 @@ public:
 
   /// For the function `join`.
   [[gnu::always_inline]] inline T join() {
-    if (arch::stack_pointer() >= this_worker.region_end) [[unlikely]]
-      require_region("join"); // other stacks lie above; join_slow looks more closely
+    if (arch::stack_pointer() - this_worker.region >= this_worker.region_bytes) [[unlikely]]
+      require_region("join");
     std::array<unsigned char, sizeof(kept)> result; // a T need not have a default
     const std::uint64_t own_at = at_ ^ this_worker.home;
     cell* const own = reinterpret_cast<cell*>(own_at);

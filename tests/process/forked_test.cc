@@ -3,9 +3,9 @@
 // and so has its parent, whichever process of the session that is; the child that comes back to the
 // session's work ends with a sentence, and damages nothing.
 #include "nopal/fork.h"
+#include "tests/process/children.h"
 #include "tests/process/processes.h"
 
-#include <array>
 #include <cstdlib>
 #include <pty.h>
 #include <spawn.h>
@@ -24,14 +24,6 @@ const std::string came_to_a_spawn =
     "nopal: a process that the program has forked from one of the session's came to a spawn, a "
     "join or the end of a task";
 
-int status_of(pid_t child) {
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
-      return -1;
-  return code_of(status);
-}
-
 // Runs f in each kind of session, and expects its result; and that the children of tasks say this.
 template <class F> void expect_result(long wanted, F f, const std::string& said_by_children = "") {
   for (const unsigned processes : kinds_of_sessions) {
@@ -45,28 +37,6 @@ template <class F> void expect_result(long wanted, F f, const std::string& said_
     for (const int other : got.others)
       EXPECT_EQ(other, 0);
   }
-}
-
-// The frame of a task, which its child must not change, nor see changed.
-struct contents {
-  std::array<unsigned char, 4096> bytes;
-  explicit contents(int value) noexcept {
-    bytes.fill(static_cast<unsigned char>(value));
-    asm volatile("" : : "r"(this) : "memory");
-  }
-  bool are(int value) const noexcept {
-    asm volatile("" : : "r"(this) : "memory");
-    for (const unsigned char each : bytes)
-      if (each != static_cast<unsigned char>(value))
-        return false;
-    return true;
-  }
-};
-
-[[gnu::noinline]] int deep(int depth) {
-  contents own{depth};
-  const int below = depth == 0 ? 0 : deep(depth - 1);
-  return below + (own.are(depth) ? 1 : 1000);
 }
 
 // 1 if the child and the caller, which use their frames at the same time, each have their own.

@@ -4,12 +4,12 @@
 //
 // usage: launched N RUNS [FOLDER [LEVEL]]
 //   N        or a word for what happens after so many runs of fib(10): `exit`, a task exits with 3;
-//            `alone`, process 0 runs once more; `forks`, tasks fork and execute other programs, and
-//            it prints whether all was well; `parents`, each process forks one that lives as long as
-//            FOLDER, and then all compute without an end; `upward`, a task goes on elsewhere, and prints
-//            whether it still rounds upwards; `before`, each prints that before its session, and
-//            process 0 prints the name that `ps` has, what it has read before, and how a program
-//            that it begins is begun
+//            `alone`, process 0 runs once more; `forks`, tasks fork and execute other programs,
+//            and it prints whether all was well; `parents`, each process forks one that lives as
+//            long as FOLDER, and then all compute without an end; `upward`, a task goes on
+//            elsewhere, and prints whether it still rounds upwards; `before`, each prints that
+//            before its session, and process 0 prints the name that `ps` has, what it has read
+//            before, and how a program that it begins is begun
 //   FOLDER   each process says there what it has to say, in a file that its number at the system
 //            names, and makes another one, connected.NUMBER, when the session has begun; not if
 //            there is a LEVEL

@@ -14,12 +14,13 @@ import subprocess
 import sys
 
 import launched_test as one_host
+import left_behind
 
 _EXITS = re.compile(r"^status (\d+)$", re.MULTILINE)
 
 
 # What is mounted otherwise, and what each MPI's processes say then; nothing: they compute.
-_PROC = r"nopal: /proc/self/fd cannot be read \(No such file or directory\): the processes of a session "
+_PROC = r"nopal: /proc/self/fd cannot be read \(No such file or directory\): the processes of a "
 _TINY = r"nopal: \d+ bytes are free in /dev/shm, and MPICH needs 131072 there for 16 processes"
 _MOUNTS = (
     ("mount -t tmpfs -o size=64M tmpfs /dev/shm", {}),  # a container's default
@@ -68,7 +69,7 @@ def check_few_files(launcher):
         )
         sentence = (
             r"nopal: a process::session of 2 processes needs 24 open files more than the program "
-            rf"has, and there is room for \d+ \(Too many open files; RLIMIT_NOFILE is {files}\): raise"
+            rf"has, and there is room for \d+ \(Too many open files; RLIMIT_NOFILE is {files}\)"
         )
         if not re.search(sentence, done.stderr):
             problems.append(f"{files} files: exit {done.returncode}, {done.stderr!r}")
@@ -152,10 +153,10 @@ def check_edges(launcher, times):
 
 
 def main(mpi, path, program, times):
-    before = one_host.left_behind()
+    before = left_behind.shared_memory()
     launcher = one_host.Launcher(mpi, path, program)
     problems = check_edges(launcher, int(times))
-    problems += one_host.what_stays_behind(before)
+    problems += left_behind.what_stays(before, one_host.wait_until)
     for each in problems:
         print(each, file=sys.stderr)
     return 1 if problems else 0

@@ -22,7 +22,6 @@ the seed in NOPAL_TEST_SEED, which is printed.
 
 import collections
 import ctypes
-import mmap
 import os
 import pathlib
 import random
@@ -35,6 +34,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
+import left_behind  # pylint: disable=wrong-import-position
 from patience import SECONDS  # pylint: disable=wrong-import-position
 
 _ALONE = {
@@ -79,95 +79,6 @@ def environment(**more):
     return {**variables, **allowed, **more}
 
 
-def mapped_files():
-    """Files of shared memory that a living process has, which another test may have begun."""
-    found = set()
-    for process in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{process}/maps", encoding="utf-8", errors="replace") as file:
-                found |= set(re.findall(r"/dev/shm/\S+", file.read()))
-        except OSError:
-            pass
-    return found
-
-
-def unused_segments():
-    """System V segments that no process has: their numbers, and the processes that made them."""
-    found = {}
-    with open("/proc/sysvipc/shm", encoding="ascii") as file:
-        for line in file.read().split("\n")[1:]:
-            fields = line.split()
-            if fields and fields[6] == "0":  # attached
-                found[int(fields[1])] = int(fields[4])
-    return found
-
-
-def left_behind():
-    """Shared memory that no process has."""
-    files = {f"/dev/shm/{name}" for name in os.listdir("/dev/shm")} - mapped_files()
-    return files | {f"System V segment {number}" for number in unused_segments()}
-
-
-_LEFT = re.compile(
-    r"nopal: a process that was killed has left (/dev/shm/\S+) behind, which is removed now\n"
-)
-
-
-def remove_segments_of_killed_processes(killed):
-    """UCX removes a System V segment some microseconds after it has made it; unless it is killed.
-    MPICH's daemon kills too."""
-    for number, maker in unused_segments().items():
-        if maker in killed:
-            print(f"UCX has left System V segment {number} behind in killed process {maker}")
-            ctypes.CDLL(None).shmctl(number, 0, None)  # IPC_RMID
-
-
-def check_next_start(launcher):
-    """MPICH removes the files that it makes to begin or for a window, unless its processes are
-    killed. The next start removes those of its user that nobody has, and says so."""
-    in_use = tempfile.NamedTemporaryFile(dir="/dev/shm", prefix="mpich_shar_tmp")
-    in_use.write(b"used")
-    in_use.flush()
-    mapped = tempfile.NamedTemporaryFile(dir="/dev/shm", prefix="ucx_shm_posix_", delete=False)
-    mapped.write(b"used")
-    mapped.flush()
-    kept = mmap.mmap(mapped.fileno(), 4)
-    mapped.close()
-    stay = {in_use.name, mapped.name}
-    left = set()
-    for prefix, owner in (
-        ("mpich_shar_tmp", None),
-        ("ucx_shm_posix_", None),
-        ("mpich_other_", None),
-        ("mpich_shar_tmp", 65534),
-    ):
-        file, path = tempfile.mkstemp(dir="/dev/shm", prefix=prefix)
-        os.close(file)
-        if owner and os.geteuid() != 0:
-            os.unlink(path)
-            continue
-        if owner:
-            os.chown(path, owner, owner)
-        (stay if owner or "other" in prefix else left).add(path)
-    left |= {
-        path
-        for path in left_behind()
-        if re.match("/dev/shm/(mpich_shar_tmp|ucx_shm_posix_)", path) and path not in stay
-    }
-    done = launcher.run(4, "10", "1")
-    said = set(_LEFT.findall(done.stderr))
-    problems = [f"{path} stays, or nobody says that it goes" for path in left - said]
-    problems += [f"{path} was in use, or another's" for path in stay if not os.path.exists(path)]
-    if done.returncode != 0 or _LEFT.sub("", done.stderr):
-        problems.append(f"the next start: exit {done.returncode}, {done.stderr!r}")
-    print(f"the next start has removed {sorted(said)}", flush=True)
-    kept.close()
-    in_use.close()
-    for path in filter(os.path.exists, stay):
-        os.unlink(path)
-    return problems
-
-
 class Launcher:
     def __init__(self, mpi, path, program):
         self.mpi, self.path, self.program = mpi, path, program
@@ -192,7 +103,7 @@ def check_computes(launcher, transport):
         done = launcher.run(processes, "24", "3", **TRANSPORTS[transport])
         wanted = f"{processes} processes: fib(24) = 46368\n" * 3
         print(f"{launcher.mpi}, {transport}: {done.stdout.splitlines()[:1]}", flush=True)
-        if done.returncode != 0 or done.stdout != wanted or _LEFT.sub("", done.stderr):
+        if done.returncode != 0 or done.stdout != wanted or left_behind.SAID.sub("", done.stderr):
             problems.append(
                 f"{processes} processes by {transport}: exit {done.returncode}, output "
                 f"{done.stdout!r}, errors {done.stderr!r}"
@@ -336,7 +247,8 @@ class Killing:
             found = collections.Counter(self.statuses())
             if in_time and found != wanted:
                 problems.append(f"the processes have exited with {self.statuses()}")
-        remove_segments_of_killed_processes(said if self.launcher.mpi == "mpich" else [victim])
+        killed = said if self.launcher.mpi == "mpich" else [victim]
+        left_behind.remove_segments_of_killed_processes(killed)
         self.spoke = any(_SENTENCE.search(text) for text in others.values())
         self.end_launcher(in_time)
         self.folder.cleanup()
@@ -382,7 +294,7 @@ def check_forks(launcher):
     for transport in TRANSPORTS:
         done = launcher.run(4, "forks", "1", **TRANSPORTS[transport])
         wanted = "4 processes: fib(10) = 55\nforks: 1\n"
-        if done.returncode != 0 or done.stdout != wanted or _LEFT.sub("", done.stderr):
+        if done.returncode != 0 or done.stdout != wanted or left_behind.SAID.sub("", done.stderr):
             problems.append(
                 f"forks by {transport}: exit {done.returncode}, {done.stdout!r}, {done.stderr!r}"
             )
@@ -390,7 +302,7 @@ def check_forks(launcher):
         killing = Killing(launcher, transport, 4, more, "parents", "1")
         wait_until_connected(killing.folder.name, 4, "parent.")
         seconds, wrong = killing.kill_one(0, chance)
-        print(f"{transport}, killed parent: {seconds:.3f} s later {wrong or 'all well'}", flush=True)
+        print(f"{transport}, a parent: {seconds:.3f} s later {wrong or 'all well'}", flush=True)
         problems += [f"a child of a dead process by {transport}: {each}" for each in wrong]
     return problems
 
@@ -426,7 +338,7 @@ def check_launcher(launcher):
             said = texts(folder)
             for process in filter(is_alive, said):
                 os.kill(process, signal.SIGKILL)
-            remove_segments_of_killed_processes(said if launcher.mpi == "mpich" else [])
+            left_behind.remove_segments_of_killed_processes(said if launcher.mpi == "mpich" else [])
             if launcher.mpi == "openmpi":
                 problems += [f"{transport}: {each}" for each in unheard(said, launcher.mpi)]
                 problems += [
@@ -437,15 +349,8 @@ def check_launcher(launcher):
     return problems
 
 
-def what_stays_behind(before):
-    """Nothing if at one moment nothing was left: other tests make and remove files meanwhile."""
-    seen = []
-    wait_until(lambda: seen.append(left_behind() - before) or not seen[-1])
-    return [f"{process} is left behind" for process in sorted(seen[-1])]
-
-
 def main(case, mpi, path, program, more=None):
-    before = left_behind()
+    before = left_behind.shared_memory()
     launcher = Launcher(mpi, path, program)
     if case in TRANSPORTS:
         problems = check_computes(launcher, case)
@@ -456,8 +361,8 @@ def main(case, mpi, path, program, more=None):
     else:
         problems = check_launcher(launcher)
     if case in ("killed", "launcher"):
-        problems += check_next_start(launcher)
-    problems += what_stays_behind(before)
+        problems += left_behind.check_next_start(launcher)
+    problems += left_behind.what_stays(before, wait_until)
     for each in problems:
         print(each, file=sys.stderr)
     return 1 if problems else 0

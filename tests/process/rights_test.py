@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs a program that has rights which its user lacks (set-user-ID, set-group-ID), in an environment
-that asks for all that Nopal can do for one, and where another program has its file's name by now.
+"""Runs a program that has rights which its user lacks (set-user-ID, set-group-ID), in an
+environment that asks for much, and where another program has its file's name by now.
 
 usage: rights_test.py PROGRAM     exits with 77 if the user cannot give rights away
 
@@ -9,10 +9,15 @@ them, and executes its own file, not what has the name.
 """
 
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from patience import SECONDS  # pylint: disable=wrong-import-position
 
 NOBODY = 65534
 # Each launcher's number of a process is among them.
@@ -54,7 +59,7 @@ def run(folder, program, mode, *arguments, **more):
         env={**ENVIRONMENT, **more},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=SECONDS,
         check=False,
     )
     os.close(file)

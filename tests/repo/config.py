@@ -34,8 +34,8 @@ def has_config(root, path):
 
 def check(root):
     problems = [
-        f"{path}:{tree.line_of(tree.read(root, path), match.start())}: names {match[0]}, which only "
-        f"{_ENVIRONMENT} does; ask config::variable"
+        f"{path}:{tree.line_of(tree.read(root, path), match.start())}: names {match[0]}, which "
+        f"only {_ENVIRONMENT} does; ask config::variable"
         for path in tree.cpp_files(root, "nopal")
         if path != _ENVIRONMENT
         for match in _READS.finditer(tree.code_only(tree.read(root, path)))

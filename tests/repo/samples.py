@@ -155,7 +155,7 @@ CONFIG_SAMPLES = [
                              + NAMES_ABI}, []),
     (None, {**CONFIG, "nopal/a.h": include("nopal/config.h") + NAMES_ABI,
             "nopal/a.cc": include("nopal/a.h") + NAMES_ABI}, []),
-    *((f"names {reads}, which only", {**CONFIG, "nopal/io/a.cc": f"auto* a = {text};\n"}, [])
+    *((f"names {reads}, which ", {**CONFIG, "nopal/io/a.cc": f"auto* a = {text};\n"}, [])
       for reads, text in (("getenv", 'std::getenv("A")'), ("secure_getenv", 'secure_getenv("A")'),
                           ("environ", "*environ"))),
     (None, {**CONFIG, "nopal/config/environment.cc": 'auto* a = secure_getenv("A");\n'}, []),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the system must offer before processes begin, and what it must be freed from. Where it does not, the program ends with a
-// sentence that names what is missing and what is accepted, before a library meets it.
+// What the system must offer before processes begin, and what it is freed from. Where it lacks
+// something, the program ends with a sentence that names it and what is accepted, before a library
+// meets it.
 #pragma once
 
 #include "nopal/config.h"
@@ -15,8 +16,8 @@ void require_proc();
 void require_files(unsigned more, unsigned processes);
 // The same for what MPI and UCX open at least, as far as measured, before they meet it.
 void require_files_of_mpi(const known_mpi& mpi);
-// MPICH begins with a file in /dev/shm, if it can write there. Where the file is larger than what is
-// free, MPICH dies by a signal.
+// MPICH begins with a file in /dev/shm, if it can write there. Where the file is larger than what
+// is free, MPICH dies by a signal.
 void require_shared_files_of_mpich();
 
 // Processes that are killed while MPICH or UCX begins leave files in /dev/shm. Removes those that

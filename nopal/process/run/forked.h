@@ -31,6 +31,8 @@
 #include "nopal/config.h"
 #include "nopal/process/transport/layout.h"
 
+#include <sys/types.h>
+
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
@@ -52,3 +54,6 @@ void refuse_in_child() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END
+
+// In the place of the C library's, in a program that is linked with this library.
+extern "C" pid_t fork() noexcept;

@@ -2,15 +2,19 @@
 // The guard below the region, and the handler of faults there.
 #include "nopal/process/run/guard.h"
 
+#include "nopal/arch/uni_address.h"
 #include "nopal/base/die.h"
 #include "nopal/base/faults.h"
 #include "nopal/base/os.h"
+#include "nopal/process/run/forked.h"
+#include "nopal/process/run/worker.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <optional>
 #include <unistd.h>
+#include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
@@ -52,6 +56,26 @@ void guard_region(const layout& memory) {
 void unguard_region() noexcept {
   base::remove_fault_look(look_at_fault);
   own_stack.reset();
+}
+
+void require_region(const char* function) noexcept {
+  refuse_in_child();
+  if (arch::stack_pointer() - this_worker.region < this_worker.region_bytes)
+    return;
+  if (this_worker.home == no_run)
+    base::die("process::%s was called outside of process::session::run: only a task %ss", function,
+              function);
+  base::die("process::%s was called on a stack that is no task's, as in a child of a nopal::scope, "
+            "in a fiber, on another thread, or while such a child runs: only a task calls it, "
+            "by itself",
+            function);
+}
+
+std::uint64_t common_canary(group& all) {
+  std::vector<std::uint64_t> canaries(all.size());
+  const std::uint64_t own = arch::stack_canary();
+  all.all_gather(&own, canaries.data(), sizeof own);
+  return canaries[0];
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

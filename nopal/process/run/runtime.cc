@@ -255,15 +255,6 @@ void stop_threads_at_exit() {
     now->engine->stop_thread();
 }
 
-// Frames hold the canary of the process that made them, and others check it when they return. So
-// all processes run tasks under that of process 0.
-std::uint64_t common_canary() {
-  std::vector<std::uint64_t> canaries(size());
-  const std::uint64_t own = arch::stack_canary();
-  now->processes->all_gather(&own, canaries.data(), sizeof own);
-  return canaries[0];
-}
-
 // In a child of fork(), which has no part in the session.
 void leave_session() {
   this_worker.cells.close(came_to_a_spawn);
@@ -294,19 +285,6 @@ error_text keep_error() noexcept {
   cell* const kept = this_worker.cells.allocate(class_of(text.size()));
   std::memcpy(kept->payload(), text.data(), text.size());
   return {this_worker.reference_to(kept), text.size()};
-}
-
-void require_region(const char* function) noexcept {
-  refuse_in_child();
-  if (arch::stack_pointer() - this_worker.region < this_worker.region_bytes)
-    return;
-  if (this_worker.home == no_run)
-    base::die("process::%s was called outside of process::session::run: only a task %ss", function,
-              function);
-  base::die("process::%s was called on a stack that is no task's, as in a child of a nopal::scope, "
-            "in a fiber, on another thread, or while such a child runs: only a task calls it, "
-            "by itself",
-            function);
 }
 
 void join_slow(cell_reference ref, void* result, std::size_t size) {
@@ -375,15 +353,14 @@ void begin(std::unique_ptr<launch> processes, const options& settings) {
   std::destroy_at(&this_worker); // what an earlier session has left
   std::construct_at(&this_worker);
   this_worker.region = now->memory.region_at();
-  this_worker.region_end = now->memory.region_end();
-  this_worker.region_bytes = this_worker.region_end - this_worker.region;
+  this_worker.region_bytes = now->memory.region_end() - this_worker.region;
   const std::uintptr_t own_end = now->memory.region_end_of(rank());
   arch::nopal_own_region[0] = own_end - now->memory.region_size;
   arch::nopal_own_region[1] = own_end;
   this_worker.exceptions = join::this_threads_exceptions();
   now->ending.open(*now->engine, rank(), size());
   now->random.reseed(*settings.seed, rank());
-  now->canary = common_canary();
+  now->canary = common_canary(*now->processes);
   guard_region(now->memory);
   now->libraries = {};
   now->process = getpid();

@@ -28,10 +28,6 @@ struct error_text {
 };
 error_text keep_error() noexcept;
 
-// Ends the program with a sentence if the caller, in this function of the interface, does not run
-// on the region: then it is no task.
-[[gnu::cold]] void require_region(const char* function) noexcept;
-
 // Waits until the task has ended, copies its result, and frees its cell. Throws remote_error.
 void join_slow(cell_reference ref, void* result, std::size_t size);
 

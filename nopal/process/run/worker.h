@@ -51,7 +51,7 @@ struct worker {
   queue_owner<own_queue> queue;
   std::uint32_t upper = 0;   // the upper end of the running task's segment, from the region's lower
   std::uintptr_t region = 0; // where the region begins
-  std::uintptr_t region_bytes = 0, region_end = 0;
+  std::uintptr_t region_bytes = 0;
   std::uint64_t home = no_run; // this process in the upper bits, as in a reference, during a run
   const join::exception_state* exceptions = nullptr; // of the thread that runs tasks
   heap cells;
