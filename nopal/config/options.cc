@@ -108,8 +108,8 @@ resolved_options on_one_thread(resolved_options all) {
 // The variables of programs on several processes (process/options.cc, mapped/start.cc). Every
 // program accepts them, since such a program may run threads too.
 constexpr std::string_view process_variables[] = {
-    "NOPAL_PROCESSES",  "NOPAL_REGION_SIZE", "NOPAL_HEAP_SIZE", "NOPAL_TRANSPORT",
-    "NOPAL_LATENCY_US", "NOPAL_PROGRESS",    "NOPAL_MAPPED"};
+    "NOPAL_PROCESSES",  "NOPAL_REGION_SIZE", "NOPAL_HEAP_SIZE",  "NOPAL_TRANSPORT",
+    "NOPAL_LATENCY_US", "NOPAL_PROGRESS",    "NOPAL_INTERFACES", "NOPAL_MAPPED"};
 
 bool is_known(std::string_view name) {
   return std::ranges::count(rules, name, &rule::variable) != 0 ||

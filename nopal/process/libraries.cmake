@@ -37,11 +37,12 @@ function(nopal_add_process_library name)
   set_property(GLOBAL APPEND PROPERTY nopal_process_sources ${arg_SOURCES})
 endfunction()
 
-# secret.cc and steal_service.cc are in the library without MPI for their tests.
-nopal_process_objects(process_common launch/local.cc launch/needs.cc launch/watch.cc options.cc
-  run/ends.cc run/forked.cc run/guard.cc run/heap.cc run/libraries.cc run/runtime.cc
-  run/statistics.cc session.cc transport/secret.cc transport/shared_memory.cc
-  transport/steal_service.cc)
+# ring.cc and what it alone needs, secret.cc and steal_service.cc are in the library without MPI for
+# their tests.
+nopal_process_objects(process_common launch/handshake.cc launch/interfaces.cc launch/local.cc
+  launch/needs.cc launch/neighbours.cc launch/ring.cc launch/watch.cc options.cc run/ends.cc
+  run/forked.cc run/guard.cc run/heap.cc run/libraries.cc run/runtime.cc run/statistics.cc session.cc
+  transport/secret.cc transport/shared_memory.cc transport/steal_service.cc)
 if(NOPAL_CHECKS)
   target_sources(nopal_process_common PRIVATE ${PROJECT_SOURCE_DIR}/tools/isolation.cc)
 endif()
@@ -67,7 +68,7 @@ foreach(mpi openmpi mpich)
   endif()
   if(NOT process_mpis)
     nopal_process_objects(process_launched launch/addresses.cc launch/agreement.cc
-      launch/beginning.cc launch/ring.cc ${process_engine})
+      launch/beginning.cc ${process_engine})
   endif()
   nopal_add_process_library(process_${mpi} OBJECTS process_common process_launched
     SOURCES launch/mpi_launch.cc transport/mpi_messages.cc)

@@ -3,6 +3,7 @@
 #include "nopal/process/options.h"
 
 #include "nopal/config/option_rules.h"
+#include "nopal/process/launch/interfaces.h"
 
 #include <algorithm>
 #include <bit>
@@ -43,6 +44,17 @@ constexpr rule progress{"NOPAL_PROGRESS", "progress",
     0, 3600, parse_decimal, show_number};
 // clang-format on
 
+// No rule, since its value is no number. Returns the complaint about a value that is a wrong list.
+std::string complain_of_interfaces(const std::string& of_program, const char* of_variable) {
+  const bool wrong = of_variable != nullptr && !is_list_of_interfaces(of_variable);
+  if (!wrong && (of_program.empty() || is_list_of_interfaces(of_program)))
+    return {};
+  return std::string(wrong ? "NOPAL_INTERFACES" : "process::options::interfaces") + " is \"" +
+         (wrong ? of_variable : of_program) +
+         "\", but it must be names of interfaces and IPv4 networks, separated by commas, as "
+         "eth1,10.0.0.0/8";
+}
+
 } // namespace
 
 const char* name_of(engine carrier) noexcept {
@@ -52,6 +64,7 @@ const char* name_of(engine carrier) noexcept {
 std::variant<options, std::string>
 resolve(const options& asked, const config::variable_lookup& lookup, std::uint64_t clock_seed) {
   config::resolver by{lookup, "process::options::"};
+  const char* const interfaces = lookup("NOPAL_INTERFACES");
   // Braces: evaluated in this order, so the first complaint is that of the first option.
   const options all{
       by.decide(processes, unless_zero(asked.processes), 1u).value,
@@ -64,9 +77,13 @@ resolve(const options& asked, const config::variable_lookup& lookup, std::uint64
       by.decide(config::seed_rule, asked.seed, clock_seed).value,
       by.decide(latency, asked.latency_us, 0u).value,
       by.decide(progress, asked.progress, 0u).value,
+      asked.interfaces.empty() && interfaces != nullptr ? interfaces : asked.interfaces,
   };
   if (!by.complaint().empty())
     return by.complaint();
+  if (std::string complaint = complain_of_interfaces(asked.interfaces, interfaces);
+      !complaint.empty())
+    return complaint;
   return all;
 }
 

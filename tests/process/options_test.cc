@@ -53,6 +53,7 @@ TEST(process_options, have_defaults) {
   EXPECT_EQ(*all.seed, 99u);
   EXPECT_EQ(*all.latency_us, 0u);
   EXPECT_EQ(*all.progress, 0u);
+  EXPECT_EQ(all.interfaces, "");
 }
 
 TEST(process_options, come_from_the_environment) {
@@ -64,7 +65,8 @@ TEST(process_options, come_from_the_environment) {
                                     {"NOPAL_VERBOSE", "1"},
                                     {"NOPAL_SEED", "0xffffffffffffffff"},
                                     {"NOPAL_LATENCY_US", "1000000"},
-                                    {"NOPAL_PROGRESS", "3600"}});
+                                    {"NOPAL_PROGRESS", "3600"},
+                                    {"NOPAL_INTERFACES", "eth1,10.0.0.0/8"}});
   EXPECT_EQ(all.processes, 64u);
   EXPECT_EQ(all.region_size, std::size_t{1} << 30);
   EXPECT_EQ(all.heap_size, std::size_t{16} << 30);
@@ -74,6 +76,7 @@ TEST(process_options, come_from_the_environment) {
   EXPECT_EQ(*all.seed, ~std::uint64_t{0});
   EXPECT_EQ(*all.latency_us, 1'000'000u);
   EXPECT_EQ(*all.progress, 3600u);
+  EXPECT_EQ(all.interfaces, "eth1,10.0.0.0/8");
 }
 
 TEST(process_options, name_each_transport) {
@@ -94,7 +97,8 @@ TEST(process_options, of_the_program_beat_the_environment) {
                                 .verbose = false,
                                 .seed = 5,
                                 .latency_us = 0,
-                                .progress = 0},
+                                .progress = 0,
+                                .interfaces = "eth2"},
                                {{"NOPAL_PROCESSES", "4"},
                                 {"NOPAL_REGION_SIZE", "128K"},
                                 {"NOPAL_HEAP_SIZE", "2M"},
@@ -103,7 +107,9 @@ TEST(process_options, of_the_program_beat_the_environment) {
                                 {"NOPAL_VERBOSE", "1"},
                                 {"NOPAL_SEED", "6"},
                                 {"NOPAL_LATENCY_US", "7"},
-                                {"NOPAL_PROGRESS", "8"}});
+                                {"NOPAL_PROGRESS", "8"},
+                                {"NOPAL_INTERFACES", "eth3"}});
+  EXPECT_EQ(all.interfaces, "eth2");
   EXPECT_EQ(all.processes, 3u);
   EXPECT_EQ(all.region_size, std::size_t{64} << 10);
   EXPECT_EQ(all.heap_size, std::size_t{1} << 20);
@@ -123,6 +129,8 @@ TEST(process_options, refuse_with_a_sentence) {
   const std::string heap = "a power of two from 1M to 16G";
   const std::string seed = "an unsigned number of 64 bits, decimal or hexadecimal after 0x";
   const std::string latency = "a whole number of microseconds from 0 to 1000000";
+  const std::string interfaces =
+      "names of interfaces and IPv4 networks, separated by commas, as eth1,10.0.0.0/8";
   const struct {
     std::string variable, value, accepts;
   } all[] = {
@@ -148,6 +156,9 @@ TEST(process_options, refuse_with_a_sentence) {
       {"NOPAL_LATENCY_US", "1000001", latency},
       {"NOPAL_LATENCY_US", "1.5", latency},
       {"NOPAL_PROGRESS", "3601", "a whole number of seconds from 0 to 3600"},
+      {"NOPAL_INTERFACES", "", interfaces},
+      {"NOPAL_INTERFACES", "eth1,", interfaces},
+      {"NOPAL_INTERFACES", "10.0.0.0/33", interfaces},
   };
   for (const auto& [variable, value, accepts] : all)
     EXPECT_EQ(refusal({}, {{variable, value}}),
@@ -160,6 +171,10 @@ TEST(process_options, refuse_with_a_sentence) {
             "process::options::heap_size is 1000, but it must be " + heap);
   EXPECT_EQ(refusal({.latency_us = 1'000'001}, {}),
             "process::options::latency_us is 1000001, but it must be " + latency);
+  EXPECT_EQ(refusal({.interfaces = "eth 1"}, {}),
+            "process::options::interfaces is \"eth 1\", but it must be " + interfaces);
+  EXPECT_EQ(refusal({.interfaces = "eth1"}, {{"NOPAL_INTERFACES", "eth1,,eth2"}}),
+            "NOPAL_INTERFACES is \"eth1,,eth2\", but it must be " + interfaces);
   // A wrong variable is an error also where the program has its own value.
   EXPECT_EQ(refusal({.processes = 2}, {{"NOPAL_PROCESSES", "0"}}),
             "NOPAL_PROCESSES is \"0\", but it must be " + number);
@@ -167,11 +182,17 @@ TEST(process_options, refuse_with_a_sentence) {
 
 // The names are written twice: here in rules, and in the layer config, which warns of unknown ones.
 TEST(process_options, are_known_to_the_core) {
-  const char* const all[] = {"NOPAL_PROCESSES=1",  "NOPAL_REGION_SIZE=1",
-                             "NOPAL_HEAP_SIZE=1",  "NOPAL_TRANSPORT=1",
-                             "NOPAL_STATS=1",      "NOPAL_VERBOSE=1",
-                             "NOPAL_LATENCY_US=1", "NOPAL_SEED=1",
-                             "NOPAL_PROGRESS=1",   nullptr};
+  const char* const all[] = {"NOPAL_PROCESSES=1",
+                             "NOPAL_REGION_SIZE=1",
+                             "NOPAL_HEAP_SIZE=1",
+                             "NOPAL_TRANSPORT=1",
+                             "NOPAL_STATS=1",
+                             "NOPAL_VERBOSE=1",
+                             "NOPAL_LATENCY_US=1",
+                             "NOPAL_SEED=1",
+                             "NOPAL_PROGRESS=1",
+                             "NOPAL_INTERFACES=1",
+                             nullptr};
   EXPECT_TRUE(nopal::config::unknown_variables(all).empty());
 }
 

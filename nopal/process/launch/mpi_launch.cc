@@ -69,7 +69,7 @@ public:
       base::die("MPI is needed with %s at least, and %s %s", name_of_level[wanted],
                 initialises_mpi_ ? "offers only" : "the program has initialised it with",
                 name_of_level[got]);
-    std::vector<watch::watched> others = ring_.connect(*this);
+    std::vector<watch::watched> others = ring_.connect(*this, settings.interfaces);
     if (mpi != nullptr)
       others.push_back(watched(launcher));
     for (const watch::watched& each : others)

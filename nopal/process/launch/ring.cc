@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
-// How neighbours find each other, and what they say.
+// Where neighbours listen, and what they say.
 #include "nopal/process/launch/ring.h"
 
 #include "nopal/base/die.h"
+#include "nopal/process/launch/interfaces.h"
+#include "nopal/process/launch/neighbours.h"
+#include "nopal/process/transport/secret.h"
 #include "nopal/process/transport/shared_memory.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <ifaddrs.h>
 #include <netinet/tcp.h>
-#include <poll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
@@ -25,108 +25,59 @@ namespace {
 constexpr std::uint32_t ended = 0xffffffff;
 constexpr std::uint32_t has_come = 0xfffffffe;
 constexpr std::uint32_t has_met = 0xfffffffd;
-constexpr int patience_ms = 10'000; // for one address, or one stranger
 
-// Where a process can be reached.
+// What each process says before any listens. An address of 0: none.
 struct place {
-  std::uint64_t secret = 0; // by which it knows its neighbour from a stranger
   machine_name machine;
-  std::uint16_t port = 0;                    // as the network has it, like the addresses
-  std::array<std::uint32_t, 15> addresses{}; // 0: none
-
-  bool has(std::uint32_t address) const noexcept {
-    return std::ranges::count(addresses, address) != 0;
-  }
+  std::array<std::uint32_t, most_addresses> addresses{};
 };
 
-[[noreturn]] void die_of(const char* reason) {
-  base::die("the processes cannot watch each other: %s: %s", reason, std::strerror(errno));
+// Where a process listens for the one before. A port of 0: nowhere.
+using entrances = std::array<endpoint, most_addresses>;
+
+std::vector<std::uint32_t> addresses_of(const place& one) {
+  std::vector<std::uint32_t> all{one.addresses.begin(), one.addresses.end()};
+  std::erase(all, 0u);
+  return all;
 }
 
-void note_addresses(place& own) {
-  auto unused = own.addresses.begin();
-  ifaddrs* all = nullptr;
-  if (getifaddrs(&all) != 0)
-    die_of("the addresses of this machine cannot be read");
-  for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
-    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET)
-      continue;
-    sockaddr_in found;
-    std::memcpy(&found, each->ifa_addr, sizeof found);
-    if (ntohl(found.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET && unused != own.addresses.end())
-      *unused++ = found.sin_addr.s_addr;
-  }
-  freeifaddrs(all);
+// Of the processes that are on other machines.
+std::vector<std::vector<std::uint32_t>> addresses_of_others(const std::vector<place>& all,
+                                                            const place& own) {
+  std::vector<std::vector<std::uint32_t>> others;
+  for (const place& each : all)
+    if (each.machine != own.machine)
+      others.push_back(addresses_of(each));
+  return others;
 }
 
-int listen_somewhere(place& self) {
-  const int to = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  sockaddr_in own{};
-  own.sin_family = AF_INET;
-  socklen_t size = sizeof own;
-  if (to < 0 || bind(to, reinterpret_cast<const sockaddr*>(&own), size) != 0 ||
-      listen(to, 16) != 0 || getsockname(to, reinterpret_cast<sockaddr*>(&own), &size) != 0)
-    die_of("no TCP port can be had");
-  self.port = own.sin_port;
-  return to;
+// By process 0, where there are several machines and nobody has chosen.
+void warn(const std::vector<own_address>& open) {
+  base::say(
+      "processes on other machines reach this one at %s, and theirs likewise: whoever reaches "
+      "these addresses may do harm, so their network must be one that you trust; "
+      "NOPAL_INTERFACES chooses others, or the same without this sentence (SECURITY.md)",
+      names_of(open).c_str());
 }
 
-bool is_ready(int descriptor, short for_what, int for_ms = patience_ms) noexcept {
-  pollfd wanted{descriptor, for_what, 0};
-  int got = 0;
-  while ((got = poll(&wanted, 1, for_ms)) < 0 && errno == EINTR)
-    ;
-  return got == 1;
-}
-
-// The connection, or -1.
-int connect_to(std::uint32_t address, std::uint16_t port) noexcept {
-  const int to = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  sockaddr_in target{};
-  target.sin_family = AF_INET;
-  target.sin_port = port;
-  target.sin_addr.s_addr = address;
-  if (connect(to, reinterpret_cast<const sockaddr*>(&target), sizeof target) == 0)
-    return to;
-  int error = 0;
-  socklen_t size = sizeof error;
-  if (errno == EINPROGRESS && is_ready(to, POLLOUT) &&
-      getsockopt(to, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0)
-    return to;
-  close(to);
-  return -1;
-}
-
-// Connects with a neighbour, and says its secret to it. An address that this machine has too leads
-// to this machine itself, so it is tried only if the neighbour is on it.
-int reach(const place& neighbour, const place& own, unsigned rank) {
-  int to = -1;
-  if (neighbour.machine == own.machine)
-    to = connect_to(htonl(INADDR_LOOPBACK), neighbour.port);
-  for (const std::uint32_t address : neighbour.addresses)
-    if (to < 0 && address != 0 && (neighbour.machine == own.machine || !own.has(address)))
-      to = connect_to(address, neighbour.port);
-  if (to < 0 || send(to, &neighbour.secret, sizeof neighbour.secret, MSG_NOSIGNAL) !=
-                    static_cast<ssize_t>(sizeof neighbour.secret))
-    base::die("process %u cannot be reached by TCP at any address of its machine", rank);
-  return to;
-}
-
-// Waits for the neighbour's connection, while the neighbour may try each address. Others that come
-// are strangers, and are turned away.
-int welcome(int listening, const place& own, unsigned rank) {
-  const int patience = patience_ms * static_cast<int>(1 + own.addresses.size());
-  while (is_ready(listening, POLLIN, patience)) {
-    const int from = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (from < 0)
-      continue;
-    std::uint64_t secret = 0;
-    if (is_ready(from, POLLIN) && recv(from, &secret, sizeof secret, 0) == sizeof secret &&
-        secret == own.secret)
-      return from;
-    close(from);
-  }
-  base::die("process %u has not connected to this one within %d seconds", rank, patience / 1000);
+// The addresses at which this process listens.
+std::vector<own_address> open_addresses(group& processes, const std::string& interfaces,
+                                        unsigned before) {
+  const std::vector<own_address> found = find_addresses(interfaces);
+  place own{this_machine(), {}};
+  std::ranges::transform(found, own.addresses.begin(), &own_address::address);
+  std::vector<place> all(processes.size());
+  processes.all_gather(&own, all.data(), sizeof own);
+  const auto others = addresses_of_others(all, own);
+  if (!others.empty() && found.empty())
+    base::die("no other machine can reach this one: it has no interface that is up and has an IPv4 "
+              "address, besides loopback; IPv6 alone is not enough");
+  const auto open = interfaces.empty() ? choose_addresses(found, others) : found;
+  if (!others.empty() && interfaces.empty() && processes.rank() == 0)
+    warn(open);
+  if (all[before].machine == own.machine)
+    return {{htonl(INADDR_LOOPBACK), 0, {}}};
+  return open;
 }
 
 // A neighbour that does not answer for so many seconds is dead.
@@ -142,31 +93,34 @@ void probe(int neighbour) noexcept {
 
 } // namespace
 
-std::vector<watch::watched> ring::connect(group& processes) {
+std::vector<watch::watched> ring::connect(group& processes, const std::string& interfaces) {
   rank_ = processes.rank();
   size_ = processes.size();
   if (size_ == 1)
     return {};
-  place own;
-  if (getrandom(&own.secret, sizeof own.secret, 0) != sizeof own.secret)
-    die_of("no random number can be had");
-  own.machine = this_machine();
-  note_addresses(own);
-  const int listening = listen_somewhere(own);
-  std::vector<place> all(size_);
-  processes.all_gather(&own, all.data(), sizeof own);
-  const unsigned next = (rank_ + 1) % size_;
-  const unsigned before = (rank_ + size_ - 1) % size_;
-  // All listen by now, and a connection waits to be welcomed, so no process waits for another here.
-  neighbours_ = {reach(all[next], own, next), -1};
-  neighbours_[1] = welcome(listening, own, before);
-  close(listening);
+  const place_in_ring own{rank_, size_};
+  const secret key = agree_on_secret(processes);
+  entrances open{};
+  std::vector<int> listening;
+  for (const own_address& each : open_addresses(processes, interfaces, own.before())) {
+    endpoint& at = open[listening.size()];
+    at.address = each.address;
+    listening.push_back(listen_at(at));
+  }
+  std::vector<entrances> all(size_);
+  processes.all_gather(&open, all.data(), sizeof open);
+  std::vector<endpoint> next{all[own.next()].begin(), all[own.next()].end()};
+  std::erase_if(next, [](const endpoint& at) { return at.port == 0; });
+  const neighbours found = find_neighbours(key, own, listening, next); // all listen by now
+  for (const int each : listening)
+    close(each);
+  neighbours_[0] = {.connection = found.next, .rank = own.next()};
+  neighbours_[1] = {.connection = found.before, .rank = own.before(), .is_before = true};
   std::vector<watch::watched> watched;
-  for (const unsigned whose : {next, before}) {
-    const int from = neighbours_[watched.size()];
-    probe(from);
-    watched.push_back({from, "process " + std::to_string(whose),
-                       [this, from, whose] { return heard(from, whose); }});
+  for (neighbour& each : neighbours_) {
+    probe(each.connection);
+    watched.push_back({each.connection, "process " + std::to_string(each.rank),
+                       [this, &each] { return heard(each); }});
   }
   return watched;
 }
@@ -175,7 +129,7 @@ void ring::meet() noexcept {
   if (size_ == 1)
     return;
   if (rank_ == 0)
-    tell(has_come, 1);
+    tell(has_come, next());
   else
     come();
   for (unsigned tries = 1; met_.load(base::acquire) == 0; ++tries) // M
@@ -186,41 +140,64 @@ void ring::meet() noexcept {
 // The second call passes the word on.
 void ring::come() noexcept {
   if (missing_.fetch_sub(1, base::acq_rel) == 1) // M
-    tell(has_come, 1);
+    tell(has_come, next());
 }
 
 void ring::have_met() noexcept {
   met_.store(1, base::release); // M
   if (rank_ + 1 != size_)
-    tell(has_met, 1);
+    tell(has_met, next());
 }
 
 void ring::end_well() noexcept {
   over_.store(1, base::release); // V
-  tell(ended, neighbours_.size());
+  tell(ended, neighbours_);
 }
 
-// Called by the watch's thread.
-watch::sign ring::heard(int from, unsigned whose) noexcept {
-  std::uint32_t message = whose; // if the connection is closed, the neighbour itself has died
-  if (recv(from, &message, sizeof message, 0) < 0 && errno == EAGAIN)
-    return watch::sign::alive;                            // there is nothing to read after all
+// Called by the watch's thread. If the connection is closed, the neighbour itself has died.
+watch::sign ring::heard(neighbour& from) noexcept {
+  const ssize_t more =
+      recv(from.connection, from.word.data() + from.got, from.word.size() - from.got, 0);
+  if (more < 0 && (errno == EAGAIN || errno == EINTR))
+    return watch::sign::alive; // there is nothing to read after all
+  if (more > 0 && (from.got += static_cast<std::size_t>(more)) < from.word.size())
+    return watch::sign::alive;
+  std::uint32_t message = from.rank;
+  if (more > 0)
+    std::memcpy(&message, from.word.data(), sizeof message);
+  from.got = 0;
+  return obey(from, message);
+}
+
+watch::sign ring::obey(neighbour& from, std::uint32_t message) noexcept {
   if (message == ended || over_.load(base::acquire) != 0) // V
     return watch::sign::ended_well;
-  if (message == has_met || message == has_come) {
-    if (message == has_met || rank_ == 0)
-      have_met();
-    else
-      come();
-    return watch::sign::alive;
+  if (message < size_) {
+    tell(message, neighbours_);
+    base::die(watch::sentence, message);
   }
-  tell(message, neighbours_.size());
-  base::die(watch::sentence, message);
+  pass_on(from, message);
+  return watch::sign::alive;
 }
 
-void ring::tell(std::uint32_t message, std::size_t number) noexcept {
-  for (std::size_t i = 0; i < number; ++i)
-    send(neighbours_[i], &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
+// The words of the meeting come from the process before, each once. Else somebody has put himself
+// between the two, who can do anything with the connection, or the neighbour's memory is damaged.
+void ring::pass_on(neighbour& from, std::uint32_t message) noexcept {
+  const bool is_met = message == has_met;
+  if ((message != has_come && !is_met) || !from.is_before ||
+      std::exchange(from.has_said[is_met], true))
+    base::die("process %u says %#x, which no process of this session says now: its connection is "
+              "not safe, so this process ends",
+              from.rank, message);
+  if (is_met || rank_ == 0)
+    have_met();
+  else
+    come();
+}
+
+void ring::tell(std::uint32_t message, std::span<const neighbour> whom) noexcept {
+  for (const neighbour& each : whom)
+    send(each.connection, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process
