@@ -30,7 +30,10 @@ inline void compare_with_threads(unsigned long first, unsigned long count) {
     GTEST_SKIP() << "this system refuses what nopal::mapped needs, as the program's message says";
   char self[400] = {};
   ASSERT_GT(readlink("/proc/self/exe", self, sizeof self - 1), 0);
-  const std::string name = "/tmp/nopal_model_lines_" + std::to_string(getpid());
+  std::string name = "/tmp/nopal_model_lines_XXXXXX"; // nobody else has made it
+  const int made = mkstemp(name.data());
+  ASSERT_GE(made, 0);
+  close(made);
   const std::string command = "NOPAL_MAPPED=0 " + std::string{asked_by} + "='" +
                               std::to_string(first) + " " + std::to_string(count) + " " + name +
                               "' '" + self +

@@ -43,7 +43,7 @@ std::optional<network> parse_network(std::string_view text) noexcept {
 }
 
 bool may_be_name(std::string_view text) noexcept {
-  return !text.empty() && text.size() < IFNAMSIZ && text.find_first_of("/ \t\n") == text.npos;
+  return !text.empty() && text.size() < IFNAMSIZ && text.find_first_of("/: \t\n") == text.npos;
 }
 
 std::vector<std::string_view> elements(std::string_view list) {
@@ -80,7 +80,9 @@ std::vector<own_address> all_addresses() {
     else
       mask.sin_addr.s_addr = ~std::uint32_t{0};
     own_address next{at.sin_addr.s_addr, mask.sin_addr.s_addr, {}};
-    std::strncpy(next.interface.data(), each->ifa_name, next.interface.size() - 1);
+    const std::string_view name{each->ifa_name};
+    name.substr(0, name.find(':'))
+        .copy(next.interface.data(), next.interface.size() - 1); // no label
     found.push_back(next);
   }
   freeifaddrs(all);

@@ -60,24 +60,29 @@ void warn(const std::vector<own_address>& open) {
       names_of(open).c_str());
 }
 
-// The addresses at which this process listens.
-std::vector<own_address> open_addresses(group& processes, const std::string& interfaces,
-                                        unsigned before) {
-  const std::vector<own_address> found = find_addresses(interfaces);
+struct choice {
+  std::vector<own_address> listens_at;
+  std::vector<own_address> open; // to other machines
+};
+
+// Where this process listens.
+choice choose(group& processes, const std::string& list, unsigned before) {
+  const std::vector<own_address> found = find_addresses(list);
   place own{this_machine(), {}};
   std::ranges::transform(found, own.addresses.begin(), &own_address::address);
   std::vector<place> all(processes.size());
   processes.all_gather(&own, all.data(), sizeof own);
   const auto others = addresses_of_others(all, own);
-  if (!others.empty() && found.empty())
+  const std::vector<own_address> loopback{{htonl(INADDR_LOOPBACK), 0, {"lo"}}};
+  if (others.empty())
+    return {loopback, {}};
+  if (found.empty())
     base::die("no other machine can reach this one: it has no interface that is up and has an IPv4 "
               "address, besides loopback; IPv6 alone is not enough");
-  const auto open = interfaces.empty() ? choose_addresses(found, others) : found;
-  if (!others.empty() && interfaces.empty() && processes.rank() == 0)
+  const auto open = list.empty() ? choose_addresses(found, others) : found;
+  if (list.empty() && processes.rank() == 0)
     warn(open);
-  if (all[before].machine == own.machine)
-    return {{htonl(INADDR_LOOPBACK), 0, {}}};
-  return open;
+  return {all[before].machine == own.machine ? loopback : open, open};
 }
 
 // A neighbour that does not answer for so many seconds is dead.
@@ -102,7 +107,10 @@ std::vector<watch::watched> ring::connect(group& processes, const std::string& i
   const secret key = agree_on_secret(processes);
   entrances open{};
   std::vector<int> listening;
-  for (const own_address& each : open_addresses(processes, interfaces, own.before())) {
+  const choice chosen = choose(processes, interfaces, own.before());
+  for (const own_address& each : chosen.open)
+    addresses_.push_back(each.address);
+  for (const own_address& each : chosen.listens_at) {
     endpoint& at = open[listening.size()];
     at.address = each.address;
     listening.push_back(listen_at(at));

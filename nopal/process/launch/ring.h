@@ -19,7 +19,7 @@
 // A process that ends as it should says so first. A machine that is cut off answers no probes
 // (keepalive), and counts as dead after some seconds.
 //
-// Ownership: neighbours, rank and size are set by `connect`, before the watch's thread begins. Then
+// Ownership: neighbours, rank, size and addresses are set by `connect`, before the watch's thread begins. Then
 //            they are constant, but for what has come of a word, which is that thread's own.
 // Orders:
 //   V  over: store release before the neighbours hear of it. A neighbour that closes its end
@@ -48,6 +48,9 @@ public:
   // Collective. `interfaces` is the option of that name. Returns the connections, for a watch, which
   // closes them. Ends the program with a sentence if a neighbour cannot be reached.
   std::vector<watch::watched> connect(group& processes, const std::string& interfaces);
+  // After it: the addresses of this machine by which other machines reach it, as the network has
+  // them; none where all processes are on one.
+  const std::vector<std::uint32_t>& addresses() const noexcept { return addresses_; }
   // Collective, once: returns when all have come here.
   void meet() noexcept;
   // This process ends as it should.
@@ -75,6 +78,7 @@ private:
   std::array<neighbour, 2> neighbours_; // the next one, the one before
   unsigned rank_ = 0;
   unsigned size_ = 1;
+  std::vector<std::uint32_t> addresses_;
   word missing_{2}; // what is missing to pass "come" on: this process, and the word from before
   word met_{0};
   word over_{0};

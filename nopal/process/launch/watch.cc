@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ void watch::start(std::vector<watched> all, int every_ms, std::function<void()> 
   all_ = std::move(all);
   every_ms_ = every_ms;
   each_time_ = std::move(each_time);
-  if (pipe(stop_) != 0)
+  if (pipe2(stop_, O_CLOEXEC) != 0) // a program may begin others meanwhile
     base::die("no pipe could be made to watch the other processes: %s", std::strerror(errno));
   thread_ = base::thread{"watches other processes", [this] { look(); }};
 }
