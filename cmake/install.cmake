@@ -103,8 +103,8 @@ function(nopal_install component libdir docdir)
     set(HEADERS_DESTINATION \"${headers_to}\")" COMPONENT ${component} ${options})
   install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/public_headers.cmake
     COMPONENT ${component} ${options})
-  install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/SECURITY.md DESTINATION ${docdir}
-    COMPONENT ${component} ${options})
+  install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/SECURITY.md
+    DESTINATION ${docdir} COMPONENT ${component} ${options})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${docdir}
     COMPONENT ${component} ${options} FILES_MATCHING PATTERN *.md PATTERN results EXCLUDE
     PATTERN pictures EXCLUDE)

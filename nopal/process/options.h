@@ -51,8 +51,8 @@ struct NOPAL_TYPE options {
   /// NOPAL_PROGRESS, seconds, 0 to 3600; default 0: never. After each such time process 0 prints a
   /// line of what it has done so far.
   std::optional<unsigned> progress = {};
-  /// NOPAL_INTERFACES, names of interfaces and IPv4 networks, as eth1,10.0.0.0/8; default those that
-  /// lead to the other machines. Where processes on several machines listen for each other.
+  /// NOPAL_INTERFACES, names of interfaces and IPv4 networks, as eth1,10.0.0.0/8; default those
+  /// that lead to the other machines. Where processes on several machines listen for each other.
   std::string interfaces = {};
 };
 

@@ -19,8 +19,9 @@
 // A process that ends as it should says so first. A machine that is cut off answers no probes
 // (keepalive), and counts as dead after some seconds.
 //
-// Ownership: neighbours, rank, size and addresses are set by `connect`, before the watch's thread begins. Then
-//            they are constant, but for what has come of a word, which is that thread's own.
+// Ownership: neighbours, rank, size and addresses are set by `connect`, before the watch's thread
+//            begins. Then they are constant, but for what has come of a word, which is that
+//            thread's own.
 // Orders:
 //   V  over: store release before the neighbours hear of it. A neighbour that closes its end
 //      without having read that makes the system reset the connection, which is no death then.
@@ -45,8 +46,8 @@ namespace nopal::inline NOPAL_ABI::process {
 
 class ring {
 public:
-  // Collective. `interfaces` is the option of that name. Returns the connections, for a watch, which
-  // closes them. Ends the program with a sentence if a neighbour cannot be reached.
+  // Collective. `interfaces` is the option of that name. Returns the connections, for a watch,
+  // which closes them. Ends the program with a sentence if a neighbour cannot be reached.
   std::vector<watch::watched> connect(group& processes, const std::string& interfaces);
   // After it: the addresses of this machine by which other machines reach it, as the network has
   // them; none where all processes are on one.
