@@ -41,8 +41,9 @@ endfunction()
 nopal_process_objects(process_common launch/handshake.cc launch/interfaces.cc launch/local.cc
   launch/needs.cc launch/neighbours.cc launch/ring.cc launch/watch.cc options.cc run/ends.cc
   run/forked.cc run/guard.cc run/heap.cc run/libraries.cc run/runtime.cc run/statistics.cc session.cc
-  transport/requests.cc transport/sealed.cc transport/secret.cc transport/shared_memory.cc
-  transport/steal_service.cc)
+  transport/adapters.cc transport/requests.cc transport/sealed.cc transport/secret.cc
+  transport/shared_memory.cc transport/steal_service.cc transport/tcp_answers.cc
+  transport/tcp_messages.cc transport/tcp_places.cc)
 if(NOPAL_CHECKS)
   target_sources(nopal_process_common PRIVATE ${PROJECT_SOURCE_DIR}/tools/isolation.cc)
 endif()
@@ -52,7 +53,7 @@ add_library(nopal::process ALIAS nopal_process_local)
 
 nopal_find_ucx()
 if(TARGET nopal::ucx)
-  set(process_engine transport/ucx.cc)
+  set(process_engine transport/ucx.cc transport/ucx_answers.cc)
   nopal_summary(ucx "${NOPAL_UCX_ucp}")
 else()
   set(process_engine transport/without_ucx.cc)

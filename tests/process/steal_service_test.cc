@@ -34,8 +34,11 @@ protected:
     return reinterpret_cast<std::uint64_t*>(as_.region_at() + task.lower);
   }
   std::optional<process::segment> accept(const std::vector<std::uint64_t>& message) const {
-    return process::place_stolen(as_.region_at(), message.data(),
-                                 message.size() * sizeof(std::uint64_t));
+    return accept(message, message.size() * sizeof(std::uint64_t));
+  }
+  std::optional<process::segment> accept(const std::vector<std::uint64_t>& message,
+                                         std::size_t bytes) const {
+    return process::place_stolen(3, as_, message.data(), bytes);
   }
 
   const process::layout as_{std::size_t{1} << 20, std::size_t{64} << 10};
@@ -63,6 +66,31 @@ TEST_F(steal_service, gives_the_oldest_first_and_each_once) {
   EXPECT_TRUE(process::serve_steal(as_.region_at()).empty());
   EXPECT_FALSE(accept({}));
   EXPECT_FALSE(owner.pop());
+}
+
+// What came from process 3 and is no continuation.
+TEST_F(steal_service, a_message_that_is_no_continuation_ends_the_program) {
+  const auto size = static_cast<std::uint32_t>(as_.region_size);
+  std::vector<std::uint64_t> message(1 + size / 8 + 1);
+  const auto refuses = [&](process::segment frames, std::size_t bytes, const char* sentence) {
+    message[0] = frames.packed();
+    EXPECT_EXIT(accept(message, bytes), testing::ExitedWithCode(70), sentence);
+  };
+  const char* const frames = "process 3 has answered a request for a steal by .* bytes of frames";
+  refuses({0, 8}, 7, "process 3 has answered a request for a steal by 7 bytes; none, or an entry");
+  refuses({0, 8}, 8, frames);                    // without frames
+  refuses({0, 64}, 8 + 56, frames);              // shorter than it says
+  refuses({0, 64}, 8 + 72, frames);              // longer
+  refuses({64, 0}, 8 + 64, frames);              // upside down
+  refuses({64, 64}, 8, frames);                  // empty
+  refuses({size - 8, size + 8}, 8 + 16, frames); // beyond the region
+  refuses({0, size + 8}, 8 + size + 8, frames);  // larger than the region
+  refuses({0xffff'fff0, 8}, 8 + 24, frames);     // so many bytes, if that wrapped around
+  refuses({0xffff'ffe0, 0xffff'fff0}, 8 + 16, frames);
+  refuses({4, 12}, 8 + 8, frames); // not in whole words
+  refuses({0, 12}, 8 + 12, frames);
+  message[0] = process::segment{0, size}.packed();
+  EXPECT_TRUE(accept(message, 8 + size)); // a whole region
 }
 
 // The owner writes frames when it has the entry and nothing is being copied, as tasks do. Every

@@ -5,7 +5,7 @@
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/base/thread.h"
-#include "nopal/process/transport/direct.h"
+#include "nopal/process/transport/requests.h"
 #include "nopal/process/transport/steal_service.h"
 
 #include <algorithm>
@@ -47,39 +47,28 @@ int bytes_of(const MPI_Status& received) {
   return bytes;
 }
 
-constexpr std::size_t in_words(std::size_t bytes) noexcept {
-  return (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
-}
-
-enum operation : std::uint64_t { gets, puts, steals };
-
-// What a process asks of another one; for a put the bytes follow.
-struct request {
-  operation kind;
-  const void* at;          // in the block, which has the same address there
-  std::uint64_t bytes = 0; // of a get or a put
-};
-
 class mpi_messages final : public far_transport {
 public:
   explicit mpi_messages(const layout& memory)
-      : region_{memory.region_at()}, most_stolen_{1 + in_words(memory.region_size)},
-        stolen_{std::make_unique_for_overwrite<std::uint64_t[]>(most_stolen_)} {
+      : memory_{memory},
+        stolen_{std::make_unique_for_overwrite<std::uint64_t[]>(in_words(most_stolen(memory)))} {
     require(MPI_Comm_dup(MPI_COMM_WORLD, &all_)); // apart from the program's own messages
     require(MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN));
     thread_ = base::thread{"answers other processes", [this] { poll(); }, room_of_libraries};
   }
 
   void get(unsigned peer, void* to, const void* from, std::size_t bytes) override {
-    exchange(peer, {gets, from, bytes}, to, bytes);
+    const std::size_t got = exchange(peer, request_for(operation::get, from, bytes), to, bytes);
+    if (got != bytes)
+      base::die("process %u has answered a get of %zu bytes by %zu", peer, bytes, got);
   }
   void put(unsigned peer, void* to, const void* from, std::size_t bytes) override {
-    exchange(peer, {puts, to, bytes}, nullptr, 0, from);
+    exchange(peer, request_for(operation::put, to, bytes), nullptr, 0, from);
   }
   std::optional<segment> request_steal(unsigned peer) override {
-    const std::size_t most = most_stolen_ * sizeof stolen_[0];
-    const std::size_t bytes = exchange(peer, {steals, nullptr}, stolen_.get(), most);
-    return place_stolen(region_, stolen_.get(), bytes);
+    const std::size_t bytes =
+        exchange(peer, request_for(operation::steal), stolen_.get(), most_stolen(memory_));
+    return place_stolen(peer, memory_, stolen_.get(), bytes);
   }
   void progress() noexcept override {
     const lock held{mpi_lock()};
@@ -112,12 +101,12 @@ private:
   // Sends a request and waits; returns how many bytes the answer has.
   std::size_t exchange(unsigned peer, const request& wanted, void* answer, std::size_t most,
                        const void* bytes = nullptr) {
-    const std::size_t more = wanted.kind == puts ? wanted.bytes : 0;
+    const std::size_t more = wanted.content;
     words message(in_words(sizeof wanted) + in_words(more));
     std::memcpy(message.data(), &wanted, sizeof wanted);
     if (more != 0)
       std::memcpy(&message[in_words(sizeof wanted)], bytes, more);
-    const std::size_t size = message.size() * sizeof message[0];
+    const std::size_t size = sizeof wanted + more;
     MPI_Request answering = MPI_REQUEST_NULL;
     MPI_Status status{};
     {
@@ -173,7 +162,11 @@ private:
       if (is_there == 0)
         return false;
       const int bytes = bytes_of(which);
-      arrived_.resize(in_words(static_cast<std::size_t>(bytes)));
+      size_ = static_cast<std::size_t>(bytes);
+      if (size_ > sizeof(request) + memory_.size())
+        base::die("process %d has sent a request of %zu bytes, more than its memory holds",
+                  which.MPI_SOURCE, size_);
+      arrived_.resize(in_words(size_));
       from_ = static_cast<unsigned>(which.MPI_SOURCE);
       require(MPI_Imrecv(arrived_.data(), bytes, MPI_BYTE, &found, &arriving_));
     }
@@ -185,39 +178,26 @@ private:
 
   // An answer to a put has no content, and says that the put has been done.
   void answer() {
-    request wanted{};
+    request wanted;
+    if (size_ < sizeof wanted)
+      base::die("process %u has sent a request of %zu bytes; at least %zu are accepted", from_,
+                size_, sizeof wanted);
     std::memcpy(static_cast<void*>(&wanted), arrived_.data(), sizeof wanted);
-    const direct_block own{block_at};
-    void* const at = const_cast<void*>(wanted.at); // in this process's block
-    words message;
-    std::size_t bytes = 0;
-    switch (wanted.kind) {
-    case gets:
-      bytes = wanted.bytes;
-      message.resize(in_words(bytes));
-      own.get(message.data(), at, bytes);
-      break;
-    case puts:
-      own.put(at, &arrived_[in_words(sizeof wanted)], wanted.bytes);
-      break;
-    case steals:
-      message = serve_steal(region_);
-      bytes = message.size() * sizeof message[0];
-      break;
-    }
-    send(from_, answered, std::move(message), bytes);
+    require_well(from_, wanted, size_ - sizeof wanted, memory_);
+    content done = execute(wanted, arrived_.data() + in_words(sizeof wanted), memory_);
+    send(from_, answered, std::move(done.words), done.bytes);
   }
 
-  const std::uintptr_t region_;  // where tasks run
+  const layout memory_;
   MPI_Comm all_ = MPI_COMM_NULL; // set before the thread begins
   // The thread that holds the lock writes and reads these.
   MPI_Request arriving_ = MPI_REQUEST_NULL; // of the request that fills `arrived_`
   words arrived_;
+  std::size_t size_ = 0;     // of what arrives, in bytes
   unsigned from_ = 0;        // the process whose request arrives
   std::list<outgoing> sent_; // messages that MPI may not have sent yet
   // The answer to a request for a steal: at most an entry and a whole region. Only the thread that
   // runs tasks asks for one.
-  const std::size_t most_stolen_;                 // words
   const std::unique_ptr<std::uint64_t[]> stolen_; // its pages come when they are used
   word over_{0}; // set once by `close`; nobody reads other memory because of it
   base::thread thread_;

@@ -22,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 NOPAL_HIDDEN_BEGIN
@@ -86,6 +87,9 @@ public:
   void flush() override {
     if (far_ != nullptr)
       far_->flush();
+  }
+  std::string listens_at() const override {
+    return far_ != nullptr ? far_->listens_at() : std::string();
   }
   void stop_thread() noexcept override {
     if (far_ != nullptr)

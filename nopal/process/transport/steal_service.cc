@@ -2,6 +2,7 @@
 // What a message with a continuation holds: the entry, then the frames.
 #include "nopal/process/transport/steal_service.h"
 
+#include "nopal/base/die.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/process/transport/layout.h"
 
@@ -48,6 +49,13 @@ struct own_queue_as_victim {
   void acknowledge() const noexcept { queue.acknowledged.fetch_add(1, base::release); } // K
 };
 
+// In whole words, from a lower end up to a higher one.
+bool lies_in(segment stolen, std::size_t room) noexcept {
+  constexpr std::size_t word_size = sizeof(std::uint64_t);
+  return stolen.lower < stolen.upper && stolen.upper <= room && stolen.lower % word_size == 0 &&
+         stolen.upper % word_size == 0;
+}
+
 } // namespace
 
 std::vector<std::uint64_t> serve_steal(std::uintptr_t region) {
@@ -56,14 +64,25 @@ std::vector<std::uint64_t> serve_steal(std::uintptr_t region) {
   return std::move(victim.message);
 }
 
-std::optional<segment> place_stolen(std::uintptr_t region, const void* message,
+std::optional<segment> place_stolen(unsigned victim, const layout& memory, const void* message,
                                     std::size_t bytes) noexcept {
   if (bytes == 0)
     return std::nullopt;
   std::uint64_t entry = 0;
+  if (bytes < sizeof entry)
+    base::die(
+        "process %u has answered a request for a steal by %zu bytes; none, or an entry of %zu "
+        "and frames, are accepted",
+        victim, bytes, sizeof entry);
   std::memcpy(&entry, message, sizeof entry);
   const segment stolen = segment::unpacked(entry);
-  std::memcpy(reinterpret_cast<void*>(region + stolen.lower),
+  if (!lies_in(stolen, memory.regions * memory.region_size) ||
+      bytes - sizeof entry != stolen.size())
+    base::die("process %u has answered a request for a steal by %zu bytes of frames from %#x up to "
+              "%#x; they are to be as many, in whole words, and within a region of %#zx bytes",
+              victim, bytes - sizeof entry, stolen.lower, stolen.upper,
+              memory.regions * memory.region_size);
+  std::memcpy(reinterpret_cast<void*>(memory.region_at() + stolen.lower),
               static_cast<const char*>(message) + sizeof entry, stolen.size());
   return stolen;
 }

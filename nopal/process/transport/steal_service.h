@@ -10,6 +10,7 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/process/transport/layout.h"
 #include "nopal/process/transport/segment.h"
 
 #include <cstddef>
@@ -25,9 +26,15 @@ namespace nopal::inline NOPAL_ABI::process {
 // call it, but not amid an operation on the queue.
 std::vector<std::uint64_t> serve_steal(std::uintptr_t region);
 
-// For the thief, a process without a task: puts the frames of such a message at their addresses.
-std::optional<segment> place_stolen(std::uintptr_t region, const void* message,
+// For the thief, a process without a task, whose region is free: puts the frames of such a message,
+// which the victim has sent, at their addresses. Ends the program with a sentence if the frames are
+// not as many as came with them, or do not lie in the region.
+std::optional<segment> place_stolen(unsigned victim, const layout& memory, const void* message,
                                     std::size_t bytes) noexcept;
+// The longest such message.
+constexpr std::size_t most_stolen(const layout& memory) noexcept {
+  return sizeof(std::uint64_t) + memory.regions * memory.region_size;
+}
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

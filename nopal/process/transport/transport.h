@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
@@ -71,6 +72,9 @@ public:
   virtual void progress() noexcept {}
   // Returns when all that was begun is done.
   virtual void flush() {}
+  // The addresses at which the engine takes connections of others, separated by commas; empty if
+  // there are none, or if only a library knows them.
+  virtual std::string listens_at() const { return {}; }
   // The process exits amid a session: no thread of the engine calls a library any more.
   virtual void stop_thread() noexcept {}
   // Collective: no process asks anything of another one after it.

@@ -1,143 +1,33 @@
 // SPDX-License-Identifier: MIT
-// UCX carries the data between machines, by its one-sided operations. On one machine the processes
-// share memory, and UCX is not asked (shared_memory.h).
+// UCX carries the data between machines whose adapters access memory by themselves (adapters.h), by
+// its one-sided operations; keys guard the block, and steals are proved (sealed.h). On one machine
+// the processes share memory, and UCX is not asked (shared_memory.h).
 //
 // Roles:     outgoing   a worker of UCX for what this process asks of others. The thread that runs
 //                       tasks is its only user.
 //            incoming   a worker of UCX for what others ask of this process. A thread of its own
-//                       answers (answering_thread).
+//                       answers (ucx_answers.h).
 #include "nopal/process/transport/ucx.h"
 
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
-#include "nopal/base/thread.h"
 #include "nopal/config/environment.h"
+#include "nopal/process/transport/adapters.h"
+#include "nopal/process/transport/sealed.h"
 #include "nopal/process/transport/steal_service.h"
+#include "nopal/process/transport/tcp_messages.h"
+#include "nopal/process/transport/ucx_answers.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <ucp/api/ucp.h>
 #include <ucs/debug/debug.h>
-#include <unistd.h>
-#include <utility>
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
-
-// Ends the program with a sentence unless the status is UCS_OK; `action` follows "UCX cannot".
-void require(ucs_status_t status, const char* action) {
-  if (status != UCS_OK)
-    base::die("UCX cannot %s: %s", action, ucs_status_string(status));
-}
-
-// The active messages: a thief's request, which has no content, and the answer.
-enum ucx_message : unsigned { ucx_steal, ucx_stolen };
-
-// call(argument, ...) is called where such a message arrives.
-void call_when_arrives(ucp_worker_h worker, ucx_message kind, ucp_am_recv_callback_t call,
-                       void* argument) {
-  ucp_am_handler_param_t handler{};
-  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
-                       UCP_AM_HANDLER_PARAM_FIELD_ARG;
-  handler.id = kind;
-  handler.cb = call;
-  handler.arg = argument;
-  require(ucp_worker_set_am_recv_handler(worker, &handler), "take messages");
-}
-
-// UCX may abort in a call when a process that it answers has died. This thread calls nothing else.
-thread_local bool answers = false; // set by the answering thread for itself
-struct sigaction before_abort;     // set before the handler is installed, read by the handler
-
-void abort_with_sentence(int signal) {
-  if (answers)
-    base::die_in_signal_handler("UCX cannot answer another process any more, which has probably "
-                                "died, so this process ends too");
-  sigaction(signal, &before_abort, nullptr);
-  raise(signal); // taken when this handler has returned
-}
-
-using words = std::vector<std::uint64_t>;
-
-void when_sent(void* request, ucs_status_t, void* message) {
-  delete static_cast<words*>(message); // a thief that did not get it has died, which is noticed
-  ucp_request_free(request);
-}
-
-// The message belongs to UCX until when_sent is called, unless it has left at once.
-ucs_status_t when_asked(void* region, const void*, std::size_t, void*, std::size_t,
-                        const ucp_am_recv_param_t* from) {
-  auto* const message = new words(serve_steal(*static_cast<const std::uintptr_t*>(region)));
-  ucp_request_param_t parameters{};
-  parameters.op_attr_mask =
-      UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  parameters.flags = UCP_AM_SEND_FLAG_EAGER; // the thief's handler gets all of it
-  parameters.cb.send = when_sent;
-  parameters.user_data = message;
-  if (!UCS_PTR_IS_PTR(ucp_am_send_nbx(from->reply_ep, ucx_stolen, nullptr, 0, message->data(),
-                                      message->size() * sizeof(std::uint64_t), &parameters)))
-    delete message;
-  return UCS_OK;
-}
-
-// A thread that answers what other processes ask of this one. It sleeps until something arrives. So
-// a process that computes answers as soon as the system runs this thread, and costs nothing while
-// nothing arrives. The thread answers a thief's message with a continuation (steal_service.h); UCX
-// itself answers all else.
-class answering_thread {
-public:
-  answering_thread(ucp_worker_h incoming, std::uintptr_t region)
-      : incoming_{incoming}, region_{region} {
-    call_when_arrives(incoming_, ucx_steal, when_asked, const_cast<std::uintptr_t*>(&region_));
-    require(ucp_worker_get_efd(incoming_, &arrival_), "say when something arrives");
-    if (stop_ < 0)
-      base::die("no event descriptor can be had: %s", std::strerror(errno));
-    struct sigaction action{};
-    action.sa_handler = abort_with_sentence;
-    sigaction(SIGABRT, &action, &before_abort);
-    thread_ = base::thread{"answers other processes", [this] { answer(); }, room_of_libraries};
-  }
-  ~answering_thread() {
-    eventfd_write(stop_, 1);
-    thread_.join();
-    close(stop_);
-    sigaction(SIGABRT, &before_abort, nullptr);
-  }
-  answering_thread(const answering_thread&) = delete;
-  answering_thread& operator=(const answering_thread&) = delete;
-
-private:
-  // UCX's descriptor becomes readable only for what arrives after a successful arm, and arming
-  // fails while something is left to do. So nothing that arrives is slept over.
-  void answer() noexcept {
-    answers = true;
-    base::ask_for_short_turns();
-    pollfd wanted[2] = {{arrival_, POLLIN, 0}, {stop_, POLLIN, 0}};
-    while (wanted[1].revents == 0) {
-      while (ucp_worker_progress(incoming_) != 0)
-        ;
-      const ucs_status_t armed = ucp_worker_arm(incoming_);
-      if (armed == UCS_ERR_BUSY)
-        continue; // something has arrived since
-      require(armed, "wait for other processes");
-      if (poll(wanted, 2, -1) < 0 && errno != EINTR)
-        base::die("other processes cannot be answered any more: %s", std::strerror(errno));
-    }
-  }
-
-  const ucp_worker_h incoming_;
-  const std::uintptr_t region_; // where tasks run
-  int arrival_ = -1;
-  const int stop_ = eventfd(0, EFD_CLOEXEC);
-  base::thread thread_; // begins when all else is set
-};
 
 [[noreturn]] void die_of_lost(unsigned peer, ucs_status_t why) {
   base::die("process %u cannot be reached any more (%s), so this process ends too", peer,
@@ -150,10 +40,8 @@ ucp_context_h make_context() {
   ucp_config_t* config = nullptr;
   // UCX's variables; those with NOPAL_ before are for this context alone, not for MPI's.
   require(ucp_config_read("NOPAL", nullptr, &config), "read its configuration");
-  // Shared memory is for processes of one machine, which need no UCX; and its files in /dev/shm
-  // have names for some milliseconds, so that a process that is killed then leaves them behind.
-  if (config::variable("NOPAL_UCX_TLS") == nullptr)
-    require(ucp_config_modify(config, "TLS", "^shm"), "do without shared memory");
+  if (config::variable(chosen_transports) == nullptr)
+    require(ucp_config_modify(config, "TLS", "ib"), "do with adapters alone");
   ucp_params_t wanted{};
   wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
   wanted.features = UCP_FEATURE_RMA | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
@@ -186,10 +74,19 @@ ucp_mem_h register_block(ucp_context_h context, const layout& memory) {
   return block;
 }
 
+// UCX's shared memory, by which tests have UCX carry data on one machine, notices none. The ring does
+// in any case.
+bool notices_deaths() noexcept {
+  const char* const transports = config::variable(chosen_transports);
+  return transports == nullptr || std::strstr(transports, "sysv") == nullptr;
+}
+
 struct way_to_peer {
   ucp_ep_h endpoint = nullptr;
   ucp_rkey_h key = nullptr;
   unsigned peer = 0;
+  direction asks = {};
+  direction answers = {};
 };
 
 // Gathers what every process has of this kind. Each gets as much room as the longest takes.
@@ -207,12 +104,12 @@ std::vector<char> gathered(group& all, const void* own, std::size_t size, std::s
 class ucx_transport final : public far_transport {
 public:
   ucx_transport(group& all, const layout& memory, const near_blocks& near)
-      : region_{memory.region_at()}, context_{make_context()},
+      : key_{agree_on_secret(all)}, rank_{all.rank()}, memory_{memory}, context_{make_context()},
         block_{register_block(context_, memory)}, incoming_{make_worker(context_)},
         outgoing_{make_worker(context_)}, ways_(all.size()) {
     call_when_arrives(outgoing_, ucx_stolen, when_stolen, this);
     connect(all, near);
-    answers_.emplace(incoming_, region_);
+    answers_.emplace(incoming_, key_, all, memory_);
   }
   ~ucx_transport() override {
     answers_.reset(); // its thread, before what it uses
@@ -250,9 +147,13 @@ public:
   std::optional<segment> request_steal(unsigned peer) override {
     ucp_request_param_t parameters{};
     parameters.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-    parameters.flags = UCP_AM_SEND_FLAG_REPLY;
+    parameters.flags = UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_EAGER;
+    const steal_header asked{rank_, 0,
+                             ways_[peer].asks.seal(request_for(operation::steal), nullptr)};
     answered_ = false;
-    wait_for(ucp_am_send_nbx(ways_[peer].endpoint, ucx_steal, nullptr, 0, nullptr, 0, &parameters),
+    asked_ = peer;
+    wait_for(ucp_am_send_nbx(ways_[peer].endpoint, ucx_steal, &asked, sizeof asked, nullptr, 0,
+                             &parameters),
              peer);
     for (unsigned tries = 1; !answered_; ++tries)
       if (ucp_worker_progress(outgoing_) == 0)
@@ -274,10 +175,19 @@ public:
 private:
   static constexpr unsigned no_peer = ~0u;
 
-  static ucs_status_t when_stolen(void* to, const void*, std::size_t, void* message,
-                                  std::size_t bytes, const ucp_am_recv_param_t*) {
+  static ucs_status_t when_stolen(void* to, const void* header, std::size_t header_bytes,
+                                  void* message, std::size_t bytes,
+                                  const ucp_am_recv_param_t* from) {
     auto* const self = static_cast<ucx_transport*>(to);
-    self->stolen_ = place_stolen(self->region_, message, bytes);
+    direction& answers = self->ways_[self->asked_].answers;
+    steal_header got;
+    if (self->answered_ || !read_header(got, header, header_bytes, from) ||
+        bytes != got.sealed.what.content || !answers.believes(got.sealed) ||
+        (bytes != 0 && !answers.believes(got.sealed, message))) {
+      turn_away(self->said_);
+      return UCS_OK;
+    }
+    self->stolen_ = place_stolen(self->asked_, self->memory_, message, bytes);
     self->answered_ = true;
     return UCS_OK;
   }
@@ -302,11 +212,13 @@ private:
   void connect_to(unsigned peer, const char* address, const char* key) {
     way_to_peer& way = ways_[peer];
     way.peer = peer;
+    way.asks = direction_of(key_, side::asking, rank_, peer);
+    way.answers = direction_of(key_, side::answering, rank_, peer);
     ucp_ep_params_t wanted{};
     wanted.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                         UCP_EP_PARAM_FIELD_ERR_HANDLER;
     wanted.address = reinterpret_cast<const ucp_address_t*>(address);
-    wanted.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+    wanted.err_mode = notices_deaths() ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
     wanted.err_handler.arg = &way;
     wanted.err_handler.cb = [](void* lost, ucp_ep_h, ucs_status_t why) {
       die_of_lost(static_cast<const way_to_peer*>(lost)->peer, why);
@@ -341,7 +253,9 @@ private:
       die_of_lost(peer, status);
   }
 
-  const std::uintptr_t region_; // where tasks run, at the same address in all processes
+  const secret key_;
+  const unsigned rank_;
+  const layout memory_;
   const ucp_context_h context_;
   const ucp_mem_h block_;
   const ucp_worker_h incoming_;
@@ -349,9 +263,11 @@ private:
   std::vector<way_to_peer> ways_; // set by the constructor, then constant
   // Of the last request for a steal: request_steal and, in a call of UCX within it, when_stolen
   // write both.
-  bool answered_ = false;
+  bool answered_ = true;
+  unsigned asked_ = 0; // the victim
   std::optional<segment> stolen_;
-  std::optional<answering_thread> answers_;
+  bool said_ = false; // that there was a stranger
+  std::optional<ucx_answers> answers_;
 };
 
 } // namespace
@@ -360,6 +276,8 @@ bool has_ucx() noexcept { return true; }
 
 std::unique_ptr<far_transport> connect_by_ucx(group& all, const layout& memory,
                                               const near_blocks& near) {
+  if (!all_access_memory(all))
+    return connect_by_tcp_messages(all, memory);
   return std::make_unique<ucx_transport>(all, memory, near);
 }
 
