@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
-_ADDRESSES = ("10.77.19.1", "10.77.19.2")
+ADDRESSES = ("10.77.19.1", "10.77.19.2")
 _DELAY = "200us"
 _AS_SSH = """#!/bin/sh
 # The program with which a launcher begins a daemon on a host: as-ssh [-option...] HOST COMMAND...
@@ -52,7 +52,7 @@ class Hosts:
         for tool in ("unshare", "nsenter", "ip"):
             if shutil.which(tool) is None:
                 raise NotAllowed(f"{tool} was not found")
-        self.keepers = [self.begin() for _ in _ADDRESSES]
+        self.keepers = [self.begin() for _ in ADDRESSES]
         try:
             self.connect()
         except NotAllowed:
@@ -74,7 +74,7 @@ class Hosts:
         ends = [f"np{keeper.pid}" for keeper in self.keepers]
         must("ip", "link", "add", ends[0], "type", "veth", "peer", "name", ends[1])
         self.delay = f"{_DELAY} on the way there and back"
-        for keeper, end, address in zip(self.keepers, ends, _ADDRESSES):
+        for keeper, end, address in zip(self.keepers, ends, ADDRESSES):
             must("ip", "link", "set", end, "netns", str(keeper.pid))
             must(*inside(keeper, "hostname", "host-" + address.replace(".", "-")))
             must(*inside(keeper, "ip", "address", "add", f"{address}/24", "dev", end))
@@ -95,14 +95,14 @@ class Hosts:
         """The words that begin processes on both; the launcher runs on the first host."""
         as_ssh = pathlib.Path(folder) / "as-ssh"
         first, second = (keeper.pid for keeper in self.keepers)
-        as_ssh.write_text(_AS_SSH.format(first=_ADDRESSES[0], first_keeper=first,
+        as_ssh.write_text(_AS_SSH.format(first=ADDRESSES[0], first_keeper=first,
                                          second_keeper=second))
         as_ssh.chmod(0o755)
-        each = ",".join(f"{address}:{(processes + 1) // 2}" for address in _ADDRESSES)
+        each = ",".join(f"{address}:{(processes + 1) // 2}" for address in ADDRESSES)
         where = {
             "openmpi": ["--mca", "plm_rsh_agent", str(as_ssh), "--host", each],
             "mpich": ["-launcher", "ssh", "-launcher-exec", str(as_ssh), "-localhost",
-                      _ADDRESSES[0], "-hosts", each],
+                      ADDRESSES[0], "-hosts", each],
         }[mpi]
         return list(inside(self.keepers[0], launcher, *where, *more))
 

@@ -7,9 +7,10 @@
 //            `alone`, process 0 runs once more; `forks`, tasks fork and execute other programs,
 //            and it prints whether all was well; `parents`, each process forks one that lives as
 //            long as FOLDER, and then all compute without an end; `upward`, a task goes on
-//            elsewhere, and prints whether it still rounds upwards; `before`, each prints that
-//            before its session, and process 0 prints the name that `ps` has, what it has read
-//            before, and how a program that it begins is begun
+//            elsewhere, and prints whether it still rounds upwards; `until`, runs fib(20) until
+//            there is a file `over` in FOLDER, and prints whether all was right; `before`, each
+//            prints that before its session, and process 0 prints the name that `ps` has, what it
+//            has read before, and how a program that it begins is begun
 //   FOLDER   each process says there what it has to say, in a file that its number at the system
 //            names, and makes another one, connected.NUMBER, when the session has begun; not if
 //            there is a LEVEL
@@ -95,13 +96,13 @@ int fork_in_task(int depth) {
 }
 
 // The child does not look like this program to who looks for its processes.
-void become_parent(char* folder) {
-  const std::string own_folder = folder;
+void become_parent(char* argument) {
+  const std::string own_folder = argument;
   if (const pid_t child = fork(); child != 0) {
     std::ofstream{own_folder + "/parent." + std::to_string(getpid())};
     return;
   }
-  std::memset(folder, 0, own_folder.size());
+  std::memset(argument, 0, own_folder.size());
   for (const int each : {0, 1, 2})
     close(each);
   while (access(own_folder.c_str(), F_OK) == 0)
@@ -110,15 +111,26 @@ void become_parent(char* folder) {
 }
 
 std::string read_before; // by main
+std::string folder;      // set before the session begins
 
-void happen(process::session& session, std::string_view what, char* folder) {
+int is_over() { return access((folder + "/over").c_str(), F_OK) == 0 ? 1 : 0; }
+
+void compute_until_over(process::session& session) {
+  bool right = true;
+  while (session.run(is_over) == 0)
+    right = session.run(fib, 20) == 6765 && right;
+  if (session.rank() == 0)
+    std::printf("until: %s\n", right ? "right" : "wrong");
+}
+
+void happen(process::session& session, std::string_view what, char* argument) {
   if (what == "forks") {
     const int well = session.run(fork_in_task, 6);
     if (session.rank() == 0)
       std::printf("forks: %d\n", well);
   }
   if (what == "parents") {
-    become_parent(folder);
+    become_parent(argument);
     for (;;)
       session.run(fib, 34);
   }
@@ -132,6 +144,8 @@ void happen(process::session& session, std::string_view what, char* folder) {
     static_cast<void>(std::system( // NOLINT
         "echo its programs: $(cat /proc/self/personality) ${NOPAL_ADDRESSES_FIXED-unset}"));
   }
+  if (what == "until")
+    compute_until_over(session);
   if (what == "alone" && session.rank() == 0)
     session.run(fib, 10);
   if (what == "upward") {
@@ -181,6 +195,8 @@ int main(int argc, char** argv) {
       std::getline(std::cin, read_before); // other processes may have none
     std::puts("before");
   }
+  if (argc == 4)
+    folder = argv[3];
   const bool own_mpi = begin_mpi(argc, argv);
   compute(argc, argv);
   if (own_mpi)

@@ -3,9 +3,10 @@
 
 usage: launched_test.py CASE MPI LAUNCHER PROGRAM [MORE]     MPI is openmpi or mpich
 
-  ucx, tcp, mpi, mpi_messages
-                   computes on 1, 2, 4 and 8 processes: by UCX, by UCX over TCP as between machines,
-                   by MPI alone, and by MPI alone as between machines
+  ucx, tcp, keys, mpi, mpi_messages
+                   computes on 1, 2, 4 and 8 processes: by what `ucx` chooses; as between machines
+                   over TCP, and by UCX's access to memory, for which its shared memory stands; by
+                   MPI alone, and by MPI alone as between machines
   killed           kills one of four processes at some moment from the first instruction of main on,
                    MORE times, by each transport, under a launcher that does not clean up: each
                    other one says so and exits with 70
@@ -48,6 +49,11 @@ TRANSPORTS = {
     "tcp": {
         "NOPAL_TRANSPORT": "ucx_messages",
         "NOPAL_UCX_TLS": "tcp,self",
+        **_MPICH_OVER_TCP,
+    },
+    "keys": {
+        "NOPAL_TRANSPORT": "ucx_messages",
+        "NOPAL_UCX_TLS": "sysv,self",
         **_MPICH_OVER_TCP,
     },
     "mpi": {"NOPAL_TRANSPORT": "mpi"},
