@@ -88,7 +88,7 @@ protected:
 
   void connect(unsigned rank) {
     end own{met_, rank};
-    engines_[rank] = process::connect_by_tcp_messages(own, as_);
+    engines_[rank] = process::connect_by_tcp_messages(own, as_, {});
   }
   void connect_both() {
     std::thread other{[&] { connect(1); }};

@@ -22,11 +22,11 @@ namespace {
 // The thread that runs tasks is the only user of all but `answers_`'s thread.
 class tcp_messages final : public far_transport {
 public:
-  tcp_messages(group& all, const layout& memory)
+  tcp_messages(group& all, const layout& memory, const hosts& chosen)
       : key_{agree_on_secret(all)}, rank_{all.rank()}, memory_{memory}, ways_(all.size()),
         begun_(all.size()), places_(all.size()),
         stolen_{std::make_unique_for_overwrite<std::uint64_t[]>(in_words(most_stolen(memory)))} {
-    listening own = listen_for_others(all);
+    listening own = listen_for_others(all, chosen);
     all.all_gather(&own.place, places_.data(), sizeof own.place);
     answers_.emplace(std::move(own.sockets), key_, rank_, all.size(), memory);
   }
@@ -129,8 +129,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<far_transport> connect_by_tcp_messages(group& all, const layout& memory) {
-  return std::make_unique<tcp_messages>(all, memory);
+std::unique_ptr<far_transport> connect_by_tcp_messages(group& all, const layout& memory,
+                                                       const hosts& chosen) {
+  return std::make_unique<tcp_messages>(all, memory, chosen);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

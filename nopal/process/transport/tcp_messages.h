@@ -9,6 +9,7 @@
 
 #include "nopal/config.h"
 #include "nopal/process/transport/layout.h"
+#include "nopal/process/transport/tcp_places.h"
 #include "nopal/process/transport/transport.h"
 
 #include <memory>
@@ -16,8 +17,9 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-// Collective. The block is mapped.
-std::unique_ptr<far_transport> connect_by_tcp_messages(group& all, const layout& memory);
+// Collective. The block is mapped. `chosen` are the addresses to listen at (tcp_places.h).
+std::unique_ptr<far_transport> connect_by_tcp_messages(group& all, const layout& memory,
+                                                       const hosts& chosen);
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

@@ -44,8 +44,8 @@ bool is_chosen(std::string_view interface) {
   return false;
 }
 
-std::vector<std::uint32_t> chosen_hosts() {
-  std::vector<std::uint32_t> found;
+hosts hosts_of(const hosts& chosen) {
+  hosts found;
   ifaddrs* all = nullptr;
   if (getifaddrs(&all) != 0)
     die_of("the addresses of this machine cannot be read");
@@ -54,7 +54,8 @@ std::vector<std::uint32_t> chosen_hosts() {
       continue;
     sockaddr_in one;
     std::memcpy(&one, each->ifa_addr, sizeof one);
-    if (ntohl(one.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET && is_chosen(each->ifa_name))
+    if (ntohl(one.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET && is_chosen(each->ifa_name) &&
+        (chosen.empty() || std::ranges::count(chosen, one.sin_addr.s_addr) != 0))
       found.push_back(one.sin_addr.s_addr);
   }
   freeifaddrs(all);
@@ -133,26 +134,24 @@ bool tcp_place::has(std::uint32_t host) const noexcept {
   return std::ranges::count(addresses, host, &tcp_address::host) != 0;
 }
 
-listening listen_for_others(group& all) {
+listening listen_for_others(group& all, const hosts& chosen) {
   listening made{.place = {.machine = this_machine()}};
   std::vector<machine_name> machines(all.size());
   all.all_gather(&made.place.machine, machines.data(), sizeof(machine_name));
   const bool on_one = std::ranges::count(machines, made.place.machine) == all.size();
-  const std::vector<std::uint32_t> hosts =
-      on_one ? std::vector<std::uint32_t>{htonl(INADDR_LOOPBACK)} : chosen_hosts();
-  if (hosts.empty())
+  const hosts own = on_one ? hosts{htonl(INADDR_LOOPBACK)} : hosts_of(chosen);
+  if (own.empty())
     base::die("the processes cannot reach each other by TCP: this machine has no address but the "
               "loopback's at an interface that %s allows",
               chosen_interfaces);
-  for (std::size_t i = 0; i < std::min(hosts.size(), made.place.addresses.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(own.size(), made.place.addresses.size()); ++i) {
     const int to = tcp_socket();
-    sockaddr_in own = socket_address({hosts[i], 0});
-    socklen_t size = sizeof own;
-    if (to < 0 || bind(to, reinterpret_cast<const sockaddr*>(&own), size) != 0 ||
-        listen(to, SOMAXCONN) != 0 ||
-        getsockname(to, reinterpret_cast<sockaddr*>(&own), &size) != 0)
+    sockaddr_in at = socket_address({own[i], 0});
+    socklen_t size = sizeof at;
+    if (to < 0 || bind(to, reinterpret_cast<const sockaddr*>(&at), size) != 0 ||
+        listen(to, SOMAXCONN) != 0 || getsockname(to, reinterpret_cast<sockaddr*>(&at), &size) != 0)
       die_of("no TCP port can be had");
-    made.place.addresses[i] = {hosts[i], own.sin_port};
+    made.place.addresses[i] = {own[i], at.sin_port};
     made.sockets.push_back(to);
   }
   return made;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Where processes take connections of others by TCP, and how such connections are made.
 //
-// A process listens at the loopback alone where all processes are on one machine, and else at the
-// addresses of this machine's other interfaces: all, or those that NOPAL_UCX_NET_DEVICES names.
+// A process listens at the loopback alone where all processes are on one machine, and else at some of
+// this machine's other addresses: those that its launch has chosen, or all; and of these, if
+// NOPAL_UCX_NET_DEVICES names interfaces, at theirs.
 #pragma once
 
 #include "nopal/config.h"
@@ -39,8 +40,12 @@ struct listening {
   std::vector<int> sockets = {};
 };
 
-// Collective. Ends the program with a sentence if there is no address to listen at.
-listening listen_for_others(group& all);
+// Addresses of this machine, as the network has them.
+using hosts = std::vector<std::uint32_t>;
+
+// Collective. `chosen` is empty if no address was chosen. Ends the program with a sentence if there
+// is none to listen at.
+listening listen_for_others(group& all, const hosts& chosen);
 
 // A connection to a process, and what both sides have to know to seal its messages.
 struct tcp_way {

@@ -275,9 +275,9 @@ private:
 bool has_ucx() noexcept { return true; }
 
 std::unique_ptr<far_transport> connect_by_ucx(group& all, const layout& memory,
-                                              const near_blocks& near) {
+                                              const near_blocks& near, const hosts& chosen) {
   if (!all_access_memory(all))
-    return connect_by_tcp_messages(all, memory);
+    return connect_by_tcp_messages(all, memory, chosen);
   return std::make_unique<ucx_transport>(all, memory, near);
 }
 

@@ -8,7 +8,8 @@ namespace nopal::inline NOPAL_ABI::process {
 
 bool has_ucx() noexcept { return false; }
 
-std::unique_ptr<far_transport> connect_by_ucx(group&, const layout&, const near_blocks&) {
+std::unique_ptr<far_transport> connect_by_ucx(group&, const layout&, const near_blocks&,
+                                              const hosts&) {
   return nullptr;
 }
 
