@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Strangers on the network reach the ports of processes that compute on two hosts.
 
-usage: intruders_test.py MPI LAUNCHER PROGRAM      MPI is openmpi: MPICH's own ports end its launcher
+usage: intruders_test.py MPI LAUNCHER PROGRAM      MPI is openmpi
 
 Another user of each host does so, from that host and from the other one (intruder.py). Nothing is
 written, the result is right, and the processes say that they have turned somebody away. Processes
-that no launcher has begun have no port. The exit status is 77, and the reason is printed, where this
-machine allows no two hosts.
+that no launcher has begun have no port. Under MPICH the intruder would end the launcher, by a port
+of its own. The exit status is 77, and the reason is printed, where this machine allows no two
+hosts.
 """
 
 import os

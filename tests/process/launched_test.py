@@ -46,16 +46,8 @@ WITHOUT_CLEANUP = {"openmpi": ["--enable-recovery"], "mpich": ["-disable-auto-cl
 _MPICH_OVER_TCP = {"UCX_TLS": "tcp,self"}
 TRANSPORTS = {
     "ucx": {},
-    "tcp": {
-        "NOPAL_TRANSPORT": "ucx_messages",
-        "NOPAL_UCX_TLS": "tcp,self",
-        **_MPICH_OVER_TCP,
-    },
-    "keys": {
-        "NOPAL_TRANSPORT": "ucx_messages",
-        "NOPAL_UCX_TLS": "sysv,self",
-        **_MPICH_OVER_TCP,
-    },
+    "tcp": {"NOPAL_TRANSPORT": "ucx_messages", "NOPAL_UCX_TLS": "tcp,self", **_MPICH_OVER_TCP},
+    "keys": {"NOPAL_TRANSPORT": "ucx_messages", "NOPAL_UCX_TLS": "sysv,self", **_MPICH_OVER_TCP},
     "mpi": {"NOPAL_TRANSPORT": "mpi"},
     "mpi_messages": {"NOPAL_TRANSPORT": "mpi_messages", **_MPICH_OVER_TCP},
 }

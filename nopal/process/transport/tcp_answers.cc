@@ -224,8 +224,8 @@ void tcp_answers::drop_slow_strangers() {
   }
 }
 
-// A process that is known closes its connection when its session has ended, or it has died, which is
-// noticed elsewhere.
+// A process that is known closes its connection when its session has ended, or it has died, which
+// is noticed elsewhere.
 void tcp_answers::drop(callers& of, int socket) {
   if (of.at(socket).at < stage::asks && !said_) {
     said_ = true;

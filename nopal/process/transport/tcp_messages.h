@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The engine between machines whose network has no memory access of its own: messages over TCP,
-// which a thread of the other process answers (tcp_answers.h). Each process has a connection to each
-// one that it asks, made when it first asks.
+// which a thread of the other process answers (tcp_answers.h). Each process has a connection to
+// each one that it asks, made when it first asks.
 //
 // UCX's own TCP is not used. Whoever reaches its port can write to any address of the process, with
 // whatever features UCX was begun (docs/decisions.md).

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Where processes take connections of others by TCP, and how such connections are made.
 //
-// A process listens at the loopback alone where all processes are on one machine, and else at some of
-// this machine's other addresses: those that its launch has chosen, or all; and of these, if
+// A process listens at the loopback alone where all processes are on one machine, and else at some
+// of this machine's other addresses: those that its launch has chosen, or all; and of these, if
 // NOPAL_UCX_NET_DEVICES names interfaces, at theirs.
 #pragma once
 

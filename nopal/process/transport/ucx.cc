@@ -74,8 +74,8 @@ ucp_mem_h register_block(ucp_context_h context, const layout& memory) {
   return block;
 }
 
-// UCX's shared memory, by which tests have UCX carry data on one machine, notices none. The ring does
-// in any case.
+// UCX's shared memory, by which tests have UCX carry data on one machine, notices none. The ring
+// does in any case.
 bool notices_deaths() noexcept {
   const char* const transports = config::variable(chosen_transports);
   return transports == nullptr || std::strstr(transports, "sysv") == nullptr;

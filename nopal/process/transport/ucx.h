@@ -15,9 +15,9 @@ namespace nopal::inline NOPAL_ABI::process {
 // Whether the library was built with UCX.
 bool has_ucx() noexcept;
 
-// Collective. The block is mapped. Processes that share memory with this one are not connected. Where
-// the network's adapters do not access memory by themselves, it is the engine over TCP, which listens
-// at the addresses that were chosen (tcp_messages.h).
+// Collective. The block is mapped. Processes that share memory with this one are not connected.
+// Where the network's adapters do not access memory by themselves, it is the engine over TCP, which
+// listens at the addresses that were chosen (tcp_messages.h).
 std::unique_ptr<far_transport> connect_by_ucx(group& all, const layout& memory,
                                               const near_blocks& near, const hosts& chosen = {});
 
