@@ -27,11 +27,15 @@ void wait_for_linker() noexcept {
     give_way();
 }
 
+std::uint32_t behind = 0; // written in a child while that has one thread
+
 void begin_anew() noexcept {
-  this_process += 1;
+  behind += 1;
   asking.store(asks ? 1 : 0, relaxed);
-  if (shared == nullptr)
-    in_child::all_begin_anew();
+  if (shared != nullptr)
+    return;
+  this_process += 1;
+  in_child::all_begin_anew();
 }
 
 // Before the program's constructors, which may fork, and whose handlers may use Nopal.
@@ -57,7 +61,7 @@ in_linker::~in_linker() {
   asks = false;
 }
 
-std::uint32_t forks_behind() noexcept { return this_process - 1; }
+std::uint32_t forks_behind() noexcept { return behind; }
 
 void lost_in_child() noexcept {
   die("this process is a child of fork(), which a strand called, and that strand has come to the "

@@ -16,7 +16,8 @@
 //   spin locks      each says in which process it was taken (base/spin_lock.h)
 // repo.child finds locks and objects that are of none.
 //
-// Programs that are linked with nopal::mapped do none of this (shared.h).
+// Programs that are linked with nopal::mapped (shared.h) do none of this: their children go on with
+// what they have a copy of, and no thread helps.
 #pragma once
 
 #include "nopal/config.h"
@@ -37,7 +38,8 @@ namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 /// Any, and signal handlers.
 std::uint32_t forks_behind() noexcept;
 
-/// The same plus 1, so that 0 is no process. Written in a child while that has one thread.
+/// The process as the runtime sees it, which is another one where it has begun anew; not 0. Written
+/// in a child while that has one thread.
 inline constinit std::uint32_t this_process = 1;
 
 /// A file's part in the child. An object of static storage, of which no constructor of the program

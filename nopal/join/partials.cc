@@ -23,8 +23,8 @@ struct names {
   std::vector<std::uint32_t> unused; // has room for all indices, so that to return one cannot fail
 };
 // Never destroyed: static reducers may be made and destroyed at any time.
-base::per_process<names> all;
-names& all_names() { return all.get(); }
+base::per_process<names> names_here;
+names& all_names() { return names_here.get(); }
 
 // Written under the lock. The child of fork() goes on counting, since reducers of the parent's are
 // there; it does not use again what the parent would have.

@@ -112,9 +112,6 @@ void start(vproc::pool_body body) noexcept {
   vproc::check_no_callback();
   if (started.load(base::acquire) == base::this_process)
     return;
-  NOPAL_ASSERT(started.load(base::relaxed) == 0,
-               "this process is a child of fork() of a program that is linked with nopal::mapped, "
-               "where only the parent runs strands; let the child end by exec, _exit or exit");
   const int error = *base::this_threads_error();
   ask_linker();
   base::set_error(error);

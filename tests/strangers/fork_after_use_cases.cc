@@ -38,6 +38,7 @@
 
 // A child that exits knows nothing of what only threads of its parent knew, and LeakSanitizer would
 // report all of it.
+extern "C" int __lsan_is_turned_off();
 extern "C" int __lsan_is_turned_off() { return 1; }
 
 namespace {

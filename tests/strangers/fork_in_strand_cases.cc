@@ -26,6 +26,10 @@
 #include <stop_token>
 #include <thread>
 
+// ThreadSanitizer would end each child of a program that has other threads.
+extern "C" const char* __tsan_default_options();
+extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
+
 namespace {
 
 using namespace std::chrono_literals;
