@@ -6,6 +6,8 @@
 // operation says in which file it stands, from which the directory knows the part (parts.h).
 #pragma once
 
+#include "nopal/config.h"
+
 #include "bench/counted/directory.h"
 
 #include <atomic>

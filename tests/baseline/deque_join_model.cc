@@ -4,6 +4,8 @@
 //
 // The calls and their order are those of sched/steal.cc: a thief counts its steal under the deque's
 // lock, by Offer::taken, or later, as the main path, whichever the join asks for.
+#include "nopal/config.h"
+
 #include "tests/model/mapped.h"
 
 namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::arch {

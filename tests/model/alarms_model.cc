@@ -8,6 +8,7 @@
 #define NOPAL_MODEL_OF_TIME
 #include "mortal.h"
 
+#include "nopal/config.h"
 #include "nopal/sync/alarm_queue.h"
 #include "nopal/sync/choice.h"
 #include "nopal/sync/thread_waker.h"

@@ -8,6 +8,8 @@
 #pragma once
 
 // Relacy renames these for programs written in its own dialect; ours are not.
+#include "nopal/config.h"
+
 #include <cassert>
 #include <cerrno>
 #pragma push_macro("assert")

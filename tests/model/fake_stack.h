@@ -9,6 +9,7 @@
 #include "mapped.h"
 #include "strand.h"
 
+#include "nopal/config.h"
 #include "nopal/stack/stack.h"
 
 #include <cstddef>

@@ -10,6 +10,7 @@
 #include "nopal/base/atomic.h"
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
+#include "nopal/config.h"
 
 #include <charconv>
 #include <cstdint>

@@ -2,6 +2,8 @@
 // The memory that deques map for their arrays: checked atomics, made anew for each execution.
 #pragma once
 
+#include "nopal/config.h"
+
 #include "harness.h"
 
 #include <cstddef>

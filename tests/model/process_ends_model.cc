@@ -6,6 +6,7 @@
 // ends.cc puts. An operation that was posted it does at once, or as late as its contract allows.
 #include "harness.h"
 
+#include "nopal/config.h"
 #include "nopal/process/run/ends.cc"
 
 namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
