@@ -158,7 +158,8 @@ long dies_in_a_child(int) {
 
 TEST(forked, children_end_as_they_like) {
   expect_result(8, [] { return tree_of(with_a_terminal, 3); });
-  expect_result(8, [] { return tree_of(exits_in_a_child, 3); });
+  if (!nopal::base::a_tool_watches()) // LeakSanitizer misses the threads of the parent
+    expect_result(8, [] { return tree_of(exits_in_a_child, 3); });
   expect_result(8, [] { return tree_of(dies_in_a_child, 3); });
 }
 
