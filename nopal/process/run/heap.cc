@@ -10,13 +10,14 @@
 namespace nopal::inline NOPAL_ABI::process {
 
 void heap::open(std::uintptr_t at, std::size_t bytes) {
-  close(nullptr);
+  *this = {};
+  closed_ = nullptr;
   from_ = next_ = at;
   end_ = at + bytes;
 }
 
-void heap::close(const char* why) {
-  *this = {};
+void heap::close(const char* why) noexcept {
+  std::ranges::fill(free_, nullptr);
   closed_ = why;
 }
 

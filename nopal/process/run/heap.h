@@ -58,8 +58,8 @@ class heap {
 public:
   // Makes the heap empty: all cells that there were are gone.
   void open(std::uintptr_t at, std::size_t bytes);
-  // The same, and there is no room: an allocation ends the program with this sentence.
-  void close(const char* why = outside_of_runs);
+  // From now on an allocation ends the program with this sentence. For handlers of signals too.
+  void close(const char* why = outside_of_runs) noexcept;
 
   // The cell's state is pending. Ends the program with a sentence if there is no room, or if the
   // heap is closed, as outside of runs.
