@@ -110,7 +110,7 @@ TEST(handshake, says_nothing_of_the_secret) {
 }
 
 TEST(handshake, a_stranger_gets_a_number_and_no_proof) {
-  for (const std::size_t size : {0, 1, 15, 16, 200}) {
+  for (const std::size_t size : {0u, 1u, 15u, 16u, 200u}) {
     party welcomer{side::welcomes};
     EXPECT_EQ(welcomer.to_others.said().size(), 8u);
     const state now = size == 0 ? welcomer.now : welcomer.hears(std::string(size, 'x'));
@@ -192,7 +192,7 @@ TEST(handshake, bytes_may_come_one_by_one_and_what_follows_stays) {
 }
 
 TEST(handshake, who_closes_in_the_middle_is_refused) {
-  for (const std::size_t bytes : {0, 7, 8, 15}) {
+  for (const std::size_t bytes : {0u, 7u, 8u, 15u}) {
     party reacher{side::reaches};
     if (bytes != 0)
       reacher.hears(std::string(bytes, 'n'));

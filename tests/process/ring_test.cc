@@ -165,7 +165,7 @@ TEST(process_ring, many_silent_strangers_hold_nobody_up) {
 TEST(process_ring, what_strangers_say_is_not_obeyed) {
   std::vector<int> strangers;
   connect_and_meet(3, once_they_listen([&](const sockaddr_in& at) {
-                     for (const std::size_t bytes : {1, 4, 8, 15, 16, 24, 1000}) {
+                     for (const std::size_t bytes : {1u, 4u, 8u, 15u, 16u, 24u, 1000u}) {
                        strangers.push_back(connected_to(at));
                        const std::string text(bytes, '\0'); // also the number of process 0
                        EXPECT_EQ(send(strangers.back(), text.data(), bytes, MSG_NOSIGNAL),
