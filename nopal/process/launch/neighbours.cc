@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -30,6 +31,12 @@ int socket_or_die() {
   if (made < 0)
     die_of("no TCP connection can be had");
   return made;
+}
+
+// Each word leaves at once: they are few, and the other side waits for them.
+void send_at_once(int connection) noexcept {
+  constexpr int on = 1;
+  setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
 sockaddr_in name_of(const endpoint& at) noexcept {
@@ -112,6 +119,7 @@ private:
       if (each.connection >= 0 || each.hopeless || now_ < each.until)
         continue;
       each.connection = socket_or_die();
+      send_at_once(each.connection);
       each.proof = to_next();
       each.until = now_ + until_number;
       each.connects = true;
@@ -208,6 +216,7 @@ private:
   void welcome(int guest) {
     if (guests_.size() == most_guests)
       drop_oldest();
+    send_at_once(guest);
     guests_.push_back({{key_, handshake::side::welcomes, {own_.before(), own_.rank}},
                        now_ + patience,
                        {},

@@ -151,10 +151,12 @@ void ring::come() noexcept {
     tell(has_come, next());
 }
 
+// The word leaves first: once this process has met it may end, and the next one hears no more of it
+// after that.
 void ring::have_met() noexcept {
-  met_.store(1, base::release); // M
   if (rank_ + 1 != size_)
     tell(has_met, next());
+  met_.store(1, base::release); // M
 }
 
 void ring::end_well() noexcept {
