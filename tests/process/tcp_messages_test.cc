@@ -159,7 +159,7 @@ TEST_F(tcp_messages, on_one_machine_listen_at_the_loopback_alone) {
 }
 
 TEST_F(tcp_messages, carry_bytes_of_any_length_there_and_back) {
-  for (const std::size_t bytes : {1, 4, 8, 100, 4096, 100'000, 800'000}) {
+  for (const std::size_t bytes : {1u, 4u, 8u, 100u, 4096u, 100'000u, 800'000u}) {
     std::vector<unsigned char> given(bytes);
     for (std::size_t i = 0; i < bytes; ++i)
       given[i] = static_cast<unsigned char>(i * 7 + bytes);
@@ -195,7 +195,7 @@ TEST_F(tcp_messages, carry_a_continuation) {
 TEST_F(tcp_messages, strangers_are_turned_away_and_the_session_goes_on) {
   const std::string garbage(100'000, 'x');
   testing::internal::CaptureStderr();
-  for (const std::size_t bytes : {1, 23, 24, 100, 100'000}) {
+  for (const std::size_t bytes : {1u, 23u, 24u, 100u, 100'000u}) {
     const int to = stranger();
     send(to, garbage.data(), bytes, MSG_NOSIGNAL);
     shutdown(to, SHUT_WR);
