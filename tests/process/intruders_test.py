@@ -27,6 +27,7 @@ _HEAP = 1 << 24  # NOPAL_HEAP_SIZE
 _BLOCK = 0x7E9000000000
 _TARGET = _BLOCK + _HEAP  # near the end of the heap, which this program does not come to
 _LISTENS = "0A"
+_SECOND = ("10.98.0.1", "10.99.0.1")  # addresses in another network, one for each host
 _TURNED_AWAY = re.compile(r"nopal: process \d+ has turned away [\d.]+:\d+, which has connected to "
                           r"it without a proof that it is of this session; more such are not "
                           r"mentioned\n")
@@ -102,10 +103,11 @@ def problems_of_two_hosts(hosts, mpi, path, program):
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         launcher = hosts_test.Launcher(mpi, path, program, hosts, folder)
+        launcher.more = ["-x", "NOPAL_INTERFACES"]
         running = subprocess.Popen(
             launcher.command(2, launcher.program, "until", "1", folder),
-            env=one_host.environment(NOPAL_TRANSPORT="ucx"), stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True)
+            env=one_host.environment(NOPAL_TRANSPORT="ucx", NOPAL_INTERFACES="10.77.19.0/24"),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         one_host.wait_until_connected(folder, 2)
         intruders = Intruders(hosts, two_hosts.ADDRESSES)
         processes = sorted(one_host.texts(folder))
@@ -132,18 +134,30 @@ def problems_of_two_hosts(hosts, mpi, path, program):
 
 
 def problems_of_interfaces(hosts, mpi, path, program):
-    """The processes listen at no interface but those that the user chooses."""
-    chosen = "NOPAL_UCX_NET_DEVICES"
-    with tempfile.TemporaryDirectory() as folder:
-        launcher = hosts_test.Launcher(mpi, path, program, hosts, folder)
-        done = subprocess.run(
-            launcher.command(2, launcher.program, "10", "1", more=("-x", chosen)),
-            env=one_host.environment(**{"NOPAL_TRANSPORT": "ucx", chosen: "absent,lo"}),
-            capture_output=True, text=True, timeout=one_host.SECONDS, check=False)
-    wanted = "this machine has no address but the loopback's at an interface that " + chosen
-    if done.returncode != one_host.DIED or wanted not in done.stderr:
-        return [f"without an interface: exit {done.returncode}, errors {done.stderr!r}"]
-    return []
+    """Each host has an interface to a network of its own, too: no port is open there."""
+    for number, keeper in enumerate(hosts.keepers):
+        for words in (("link", "add", "second", "type", "dummy"),
+                      ("address", "add", f"{_SECOND[number]}/24", "dev", "second"),
+                      ("link", "set", "second", "up")):
+            two_hosts.must(*two_hosts.inside(keeper, "ip", *words))
+    problems = []
+    for choice in ({}, {"NOPAL_INTERFACES": "10.77.0.0/16"}):
+        with tempfile.TemporaryDirectory() as folder:
+            launcher = hosts_test.Launcher(mpi, path, program, hosts, folder)
+            launcher.more = [word for name in choice for word in ("-x", name)]
+            running = subprocess.Popen(
+                launcher.command(2, launcher.program, "until", "1", folder),
+                env=one_host.environment(NOPAL_TRANSPORT="ucx", **choice),
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            one_host.wait_until_connected(folder, 2)
+            found = [host for process in one_host.texts(folder) for host, _ in ports(process)]
+            pathlib.Path(folder, "over").touch()
+            output, errors = running.communicate(timeout=one_host.SECONDS)
+        if (set(two_hosts.ADDRESSES) - set(found) or set(_SECOND) & set(found) or
+                running.returncode != 0 or "until: right\n" not in output):
+            problems.append(f"{choice}: ports at {found}, exit {running.returncode}, errors "
+                            f"{errors!r}")
+    return problems
 
 
 def problems_of_one_host(program):

@@ -55,7 +55,7 @@ _FIELD = re.compile(
     re.MULTILINE,
 )
 # What a process tells itself when it begins anew, and what UCX reads.
-_PRIVATE = {"NOPAL_ADDRESSES_FIXED", "NOPAL_UCX_", "NOPAL_UCX_NET_DEVICES", "NOPAL_UCX_TLS"}
+_PRIVATE = {"NOPAL_ADDRESSES_FIXED", "NOPAL_UCX_", "NOPAL_UCX_TLS"}
 _GTEST = re.compile(r"^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)", re.MULTILINE)
 _CPP_COMMENT = re.compile(r"//[^\n]*")
 _PY_COMMENT = re.compile(r'^ *"""[\s\S]*?"""|#[^\n]*', re.MULTILINE)

@@ -125,7 +125,7 @@ TEST(io_child, waits_and_closes_without_its_parents_epoll) {
 }
 
 // Where threads run strands in the child, too.
-TEST(io_child, DISABLED_has_strands_that_wait_for_what_it_inherited_and_for_its_own) {
+TEST(io_child, has_strands_that_wait_for_what_it_inherited_and_for_its_own) {
   pair inherited = connected();
   serve_around([&] {
     pair own = connected();

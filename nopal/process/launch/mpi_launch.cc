@@ -95,7 +95,7 @@ public:
   std::unique_ptr<transport> connect(const layout& memory) override {
     const bool apart = carrier_ == engine::ucx_messages || carrier_ == engine::mpi_messages;
     const far_engine between_machines = [&](const near_blocks& near) {
-      return uses_ucx(carrier_) ? connect_by_ucx(*this, memory, near)
+      return uses_ucx(carrier_) ? connect_by_ucx(*this, memory, near, ring_.addresses())
                                 : connect_by_mpi_messages(memory);
     };
     auto made =

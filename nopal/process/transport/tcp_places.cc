@@ -5,17 +5,14 @@
 #include "nopal/base/atomic.h"
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
-#include "nopal/config/environment.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <ifaddrs.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <string_view>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -24,42 +21,9 @@ namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
 constexpr int patience_ms = 10'000; // for one address
-constexpr const char* chosen_interfaces = "NOPAL_UCX_NET_DEVICES";
 
 [[noreturn]] void die_of(const char* reason) {
   base::die("the processes cannot reach each other by TCP: %s: %s", reason, std::strerror(errno));
-}
-
-// UCX's list of devices: names with commas in between; those of its adapters have a port's number.
-bool is_chosen(std::string_view interface) {
-  const char* const text = config::variable(chosen_interfaces);
-  if (text == nullptr || std::strcmp(text, "all") == 0)
-    return true;
-  for (std::string_view left{text}; !left.empty();) {
-    const std::size_t end = std::min(left.find(','), left.size());
-    if (left.substr(0, end) == interface)
-      return true;
-    left.remove_prefix(std::min(end + 1, left.size()));
-  }
-  return false;
-}
-
-hosts hosts_of(const hosts& chosen) {
-  hosts found;
-  ifaddrs* all = nullptr;
-  if (getifaddrs(&all) != 0)
-    die_of("the addresses of this machine cannot be read");
-  for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
-    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET)
-      continue;
-    sockaddr_in one;
-    std::memcpy(&one, each->ifa_addr, sizeof one);
-    if (ntohl(one.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET && is_chosen(each->ifa_name) &&
-        (chosen.empty() || std::ranges::count(chosen, one.sin_addr.s_addr) != 0))
-      found.push_back(one.sin_addr.s_addr);
-  }
-  freeifaddrs(all);
-  return found;
 }
 
 sockaddr_in socket_address(tcp_address of) noexcept {
@@ -139,11 +103,7 @@ listening listen_for_others(group& all, const hosts& chosen) {
   std::vector<machine_name> machines(all.size());
   all.all_gather(&made.place.machine, machines.data(), sizeof(machine_name));
   const bool on_one = std::ranges::count(machines, made.place.machine) == all.size();
-  const hosts own = on_one ? hosts{htonl(INADDR_LOOPBACK)} : hosts_of(chosen);
-  if (own.empty())
-    base::die("the processes cannot reach each other by TCP: this machine has no address but the "
-              "loopback's at an interface that %s allows",
-              chosen_interfaces);
+  const hosts own = on_one ? hosts{htonl(INADDR_LOOPBACK)} : chosen;
   for (std::size_t i = 0; i < std::min(own.size(), made.place.addresses.size()); ++i) {
     const int to = tcp_socket();
     sockaddr_in at = socket_address({own[i], 0});

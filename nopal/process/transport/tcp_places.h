@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Where processes take connections of others by TCP, and how such connections are made.
 //
-// A process listens at the loopback alone where all processes are on one machine, and else at some
-// of this machine's other addresses: those that its launch has chosen, or all; and of these, if
-// NOPAL_UCX_NET_DEVICES names interfaces, at theirs.
+// A process listens at the loopback alone where all processes are on one machine, and else at those
+// of this machine's other addresses that its launch has chosen.
 #pragma once
 
 #include "nopal/config.h"
@@ -43,8 +42,8 @@ struct listening {
 // Addresses of this machine, as the network has them.
 using hosts = std::vector<std::uint32_t>;
 
-// Collective. `chosen` is empty if no address was chosen. Ends the program with a sentence if there
-// is none to listen at.
+// Collective. `chosen` is not looked at where all processes are on one machine. Ends the program
+// with a sentence if no port can be had.
 listening listen_for_others(group& all, const hosts& chosen);
 
 // A connection to a process, and what both sides have to know to seal its messages.

@@ -19,7 +19,7 @@ bool has_ucx() noexcept;
 // Where the network's adapters do not access memory by themselves, it is the engine over TCP, which
 // listens at the addresses that were chosen (tcp_messages.h).
 std::unique_ptr<far_transport> connect_by_ucx(group& all, const layout& memory,
-                                              const near_blocks& near, const hosts& chosen = {});
+                                              const near_blocks& near, const hosts& chosen);
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END
