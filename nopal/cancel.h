@@ -208,6 +208,12 @@ struct cancel_causes {
   std::optional<std::stop_callback<canceller>> by;
   std::optional<cancel::observer> seen_by;
 
+  // Of a scope that is cancelled: its token was told, with all callbacks, when this returns.
+  [[gnu::noinline]] void settle() const noexcept {
+    if (seen_by)
+      seen_by->settle();
+  }
+
   // Out of line, so that the end of a scope without causes is inlined.
   struct deleter {
     [[gnu::noinline]] void operator()(cancel_causes* causes) const noexcept { delete causes; }
@@ -261,8 +267,10 @@ public:
         cancel();
       wait();
     }
-    if (causes_ != nullptr) [[unlikely]]
+    if (causes_ != nullptr) [[unlikely]] {
+      causes_->settle();
       causes_.reset();
+    }
     if (frame_.needs_join() || frame_.node.marked()) [[unlikely]]
       sched::end_region(arch::address_of(frame_));
   }
@@ -277,7 +285,8 @@ public:
   [[nodiscard]] std::exception_ptr reason() const noexcept { return frame_.node.reason(); }
   // A stop is requested of it when this scope is cancelled, or a cancel_scope, `either` or
   // `cancelable` that it lies in, up to the nearest `shielded`. Not when an exception stops its
-  // strand.
+  // strand. Of what was cancelled its callbacks have been called when the join returns: where the
+  // canceller has not called them yet, the joining strand does.
   [[nodiscard]] std::stop_token token() {
     if (!causes().seen_by) {
       std::vector<const join::cancelable*> nodes = cancel::enclosing_nodes();
@@ -294,6 +303,8 @@ public:
     if (is_joined()) [[likely]]
       return true;
     wait();
+    if (causes_ != nullptr) [[unlikely]]
+      causes_->settle();
     return sched::finish_region(arch::address_of(frame_));
   }
   // The same; throws `cancelled` instead of returning false.

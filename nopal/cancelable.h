@@ -21,6 +21,7 @@
 // Paper: manticore-icfp08, sections 6.1 and 6.2.
 #pragma once
 
+#include "nopal/base/atomic.h"
 #include "nopal/cancel.h"
 #include "nopal/cancel/cancel_tree.h"
 #include "nopal/config.h"
@@ -43,6 +44,10 @@ class NOPAL_TYPE cancelable {
 public:
   cancelable() noexcept : node_{nullptr} {}
   explicit cancelable(cancelable& parent) noexcept : node_{&parent.node_} {}
+  cancelable(const cancelable&) = delete;
+  cancelable& operator=(const cancelable&) = delete;
+
+  ~cancelable() { node_.end(); } // a member that ends uses the causes
 
   /// Its fibers are told to stop at that time, after so long, or when a stop is requested of the
   /// token; once each. It may lie on the heap, and fibers of several calls of `run` may share it.
@@ -66,16 +71,24 @@ public:
   /// @throws cancelled if the calling strand is cancelled while it waits; the destructor waits.
   /// @par Threads
   /// Any thread, any strand.
-  void cancel(std::exception_ptr reason = nullptr) { node_.cancel(std::move(reason)); }
+  void cancel(std::exception_ptr reason = nullptr) {
+    node_.cancel(std::move(reason));
+    if (const auto* const seen =
+            node_.seen_by.load(base::acquire)) // if another one cancels it, too
+      seen->tells(seen);
+  }
   /// Whether this one, or one above it, was cancelled, and why: null if nobody said so. Any thread.
   [[nodiscard]] bool cancelled() const noexcept { return node_.cancelled(); }
   [[nodiscard]] std::exception_ptr reason() const noexcept { return node_.reason(); }
-  /// A stop is requested of it when this one, or one above it, is cancelled.
+  /// A stop is requested of it when this one, or one above it, is cancelled: at the latest before
+  /// `cancel` returns, and before a fiber ends that was stopped.
   /// @par Threads
   /// Its owner.
   [[nodiscard]] std::stop_token token() {
-    if (!causes().seen_by)
+    if (!causes().seen_by) {
       causes().seen_by.emplace(node_.placed(), std::vector<const join::cancelable*>{&node_});
+      node_.seen_by.store(&*causes().seen_by, base::release);
+    }
     return causes().seen_by->token();
   }
 

@@ -4,16 +4,16 @@
 
 #include "nopal/base/per_process.h"
 #include "nopal/cancel/cancel.h"
+#include "nopal/cancel/observers.h"
 #include "nopal/join/cancelled.h"
 #include "nopal/vproc/threads.h"
 
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <mutex>
-#include <stop_token>
 #include <utility>
-#include <vector>
 
 namespace nopal::inline NOPAL_ABI::cancel {
 namespace {
@@ -28,9 +28,9 @@ public:
     return here.get();
   }
 
-  void request_stop(const std::vector<std::stop_source>& sources) {
+  void make(const stop_requests& requests) {
     std::unique_lock guard{lock_};
-    due_.insert(due_.end(), sources.begin(), sources.end());
+    due_.insert(due_.end(), requests.begin(), requests.end());
     changed_.notify_all();
     begin_another(guard);
   }
@@ -56,11 +56,11 @@ private:
       changed_.wait(guard, [this] { return !due_.empty(); });
       --idle_;
       {
-        std::stop_source next = std::move(due_.front());
+        const std::shared_ptr<stop_request> next = std::move(due_.front());
         due_.pop_front();
         begin_another(guard);
         const std::uint32_t here = base::this_process;
-        next.request_stop();
+        next->make();
         if (here != base::this_process)
           base::lost_in_child();
       }
@@ -70,7 +70,7 @@ private:
 
   std::mutex lock_; // guards all fields
   std::condition_variable changed_;
-  std::deque<std::stop_source> due_;
+  std::deque<std::shared_ptr<stop_request>> due_;
   std::size_t idle_ = 0;
   unsigned number_ = 0;
 };
@@ -79,11 +79,11 @@ private:
 
 void alarm::ring(vproc::alarm* due) noexcept {
   auto* const own = static_cast<alarm*>(due);
-  const std::vector<std::stop_source> sources =
+  const stop_requests requests =
       mark_and_tell(*own->node_, std::make_exception_ptr(deadline_passed{}));
   own->rung(); // the scope may end now
-  if (!sources.empty())
-    callback_threads::all().request_stop(sources);
+  if (!requests.empty())
+    callback_threads::all().make(requests);
 }
 
 } // namespace nopal::inline NOPAL_ABI::cancel

@@ -13,16 +13,15 @@
 
 namespace nopal::inline NOPAL_ABI::cancel {
 
-std::vector<std::stop_source> mark_and_tell(join::cancelable& node,
-                                            std::exception_ptr reason) noexcept {
-  std::vector<std::stop_source> due;
+stop_requests mark_and_tell(join::cancelable& node, std::exception_ptr reason) noexcept {
+  stop_requests due;
   if (!node.mark(std::move(reason))) // first, so that a strand that is told finds the mark
     return due; // only one of several cancellers goes on, so the announcement counts once
   sched::announce_stop(
       node.below, node.forked_at.load(base::relaxed),
       [](join::descendant* seen, void* list) {
-        if (auto source = static_cast<observer*>(seen)->due())
-          static_cast<std::vector<std::stop_source>*>(list)->push_back(*std::move(source));
+        if (auto request = static_cast<observer*>(seen)->due())
+          static_cast<stop_requests*>(list)->push_back(std::move(request));
       },
       &due);
   return due;
@@ -30,8 +29,8 @@ std::vector<std::stop_source> mark_and_tell(join::cancelable& node,
 
 // Without locks: callbacks may make and destroy observers. The copies keep the state alive.
 void cancel(join::cancelable& node, std::exception_ptr reason) noexcept {
-  for (std::stop_source& source : mark_and_tell(node, std::move(reason)))
-    source.request_stop();
+  for (const std::shared_ptr<stop_request>& each : mark_and_tell(node, std::move(reason)))
+    each->make();
 }
 
 join::ancestor* placed_region(const join::region_frame* frame) noexcept {

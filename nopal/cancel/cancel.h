@@ -8,7 +8,7 @@
 #include "nopal/join/join.h"
 
 #include <exception>
-#include <stop_token>
+#include <memory>
 #include <vector>
 
 NOPAL_HIDDEN_BEGIN
@@ -17,10 +17,10 @@ namespace nopal::inline NOPAL_ABI::cancel {
 // Tells the strands of that node to stop, and does not wait for them. Any thread.
 void cancel(join::cancelable& node, std::exception_ptr reason = nullptr) noexcept;
 
-// Cancels the node but for the callbacks of tokens, which run when a stop is requested of what it
-// returns.
-std::vector<std::stop_source> mark_and_tell(join::cancelable& node,
-                                            std::exception_ptr reason) noexcept;
+// Cancels the node but for the tokens: the caller makes the requests that it returns.
+class stop_request; // observers.h
+using stop_requests = std::vector<std::shared_ptr<stop_request>>;
+stop_requests mark_and_tell(join::cancelable& node, std::exception_ptr reason) noexcept;
 
 // The reason of the innermost node that stops the calling strand and has a reason; or null.
 std::exception_ptr reason() noexcept;

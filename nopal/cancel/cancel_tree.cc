@@ -18,6 +18,12 @@ using vproc::fiber;
 using vproc::signal;
 
 tree_node::~tree_node() {
+  end();
+  if (marked()) // nobody is left whom the announcement concerns
+    sched::stop_ended();
+}
+
+void tree_node::end() noexcept {
   // A strand that was cancelled in `cancel` has left it before the members had ended.
   if (cancelled() && has_members() && !caller_is_inside()) {
     sched::park([this](fiber* strand) { return join_or_enter(strand); });
@@ -27,8 +33,6 @@ tree_node::~tree_node() {
       !has_members(),
       "a nopal::cancelable was destroyed that has fibers which have not ended; let it live "
       "until they have, or cancel it before");
-  if (marked()) // nobody is left whom the announcement concerns
-    sched::stop_ended();
 }
 
 // Whether the calling strand's fiber, or a fiber that waits for its computation, is a member: such

@@ -17,8 +17,9 @@ namespace nopal::inline NOPAL_ABI::cancel {
 class tree_node : public vproc::cancel_node {
 public:
   using vproc::cancel_node::cancel_node;
-  // Waits for the members, if it was cancelled. Precondition, checked: then no member is left.
   ~tree_node();
+  // Waits for the members, if it was cancelled. Precondition, checked: then no member is left.
+  void end() noexcept;
 
   // Tells all strands of members to stop, and returns when all members have ended, with those that
   // joined meanwhile; returns at once if the calling strand belongs to a member itself. Throws

@@ -11,13 +11,26 @@
 namespace nopal::inline NOPAL_ABI::cancel {
 
 observer::observer(join::ancestor* innermost, std::vector<const join::cancelable*> nodes)
-    : join::descendant{kind::observer}, nodes_{std::move(nodes)} {
+    : join::descendant{kind::observer},
+      teller{[](const teller* asked) noexcept { static_cast<const observer*>(asked)->tell(); }},
+      nodes_{std::move(nodes)} {
   stack::need_plain_stacks();
   place(innermost);
   // After it was placed: a canceller marks its node before it looks below, so the mark is seen here
   // or the observer there. Nobody has the token yet, so no callback runs.
-  if (std::optional<std::stop_source> now = due())
-    now->request_stop();
+  tell();
+}
+
+void observer::tell() const noexcept {
+  if (const std::shared_ptr<stop_request> kept = due())
+    kept->make();
+}
+
+void observer::settle() const noexcept {
+  if (!concerns_it())
+    return;
+  request_->make();
+  request_->wait();
 }
 
 std::vector<const join::cancelable*> enclosing_nodes() {

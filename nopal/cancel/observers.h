@@ -3,36 +3,67 @@
 // cancelled (nopal/cancel.h). An observer is placed below the innermost of them (join/descent.h).
 #pragma once
 
+#include "nopal/base/flag.h"
 #include "nopal/config.h"
+#include "nopal/fibers/waits.h"
 #include "nopal/join/cancelable.h"
+#include "nopal/vproc/cancel_node.h"
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 #include <stop_token>
 #include <vector>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::cancel {
 
-// A stop is requested of its source when one of its nodes is cancelled.
-class observer : public join::descendant {
+// The stop that an observer is to request. Cancellers share it, and may keep it longer than the
+// observer lives.
+class stop_request {
+public:
+  std::stop_token token() const noexcept { return source_.get_token(); }
+  bool begun() const noexcept { return begun_.taken(); }
+  // The first call requests the stop, and returns when the callbacks were called.
+  void make() noexcept {
+    if (!begun_.take())
+      return;
+    source_.request_stop();
+    called_.happen();
+  }
+  // Returns when the callbacks were called. Precondition: somebody has called `make`.
+  void wait() noexcept { called_.wait_on(); }
+
+private:
+  std::stop_source source_;
+  base::flag begun_;
+  fibers::event called_;
+};
+
+// A stop is requested of its token when one of its nodes is cancelled: by the canceller, after it
+// has told the strands, or by a strand that relies on it and was faster.
+class observer : public join::descendant, public vproc::cancel_node::teller {
 public:
   // `innermost` is placed.
   observer(join::ancestor* innermost, std::vector<const join::cancelable*> nodes);
   ~observer() { remove(); }
 
-  std::stop_token token() const noexcept { return source_.get_token(); }
-  // Null: none of its nodes is cancelled, or a stop was requested before.
-  std::optional<std::stop_source> due() const {
-    const auto is_cancelled = [](const join::cancelable* node) { return node->cancelled(); };
-    if (source_.stop_requested() || !std::ranges::any_of(nodes_, is_cancelled))
-      return {};
-    return source_;
+  std::stop_token token() const noexcept { return request_->token(); }
+  // Null: none of its nodes is cancelled, or somebody requests the stop already.
+  std::shared_ptr<stop_request> due() const {
+    return !request_->begun() && concerns_it() ? request_ : nullptr;
   }
+  // If one of its nodes is cancelled, a stop was requested when this returns. `settle` returns when
+  // the callbacks were called, too; no callback may call it.
+  void tell() const noexcept;
+  void settle() const noexcept;
 
 private:
+  bool concerns_it() const noexcept {
+    return std::ranges::any_of(nodes_, [](const auto* node) { return node->cancelled(); });
+  }
+
   const std::vector<const join::cancelable*> nodes_;
-  std::stop_source source_;
+  const std::shared_ptr<stop_request> request_ = std::make_shared<stop_request>();
 };
 
 // The regions and other nodes that would stop the calling strand if they were cancelled, the

@@ -95,6 +95,13 @@ void give_partials(join::partials*& own, computation* joined, std::int64_t order
   joined->partial.add(own, order);
 }
 
+// Called before a cancelled member ends: who has waited for that finds the tokens told.
+void tell_tokens(const vproc::cancel_node* cancels) noexcept {
+  for (const vproc::cancel_node* node = cancels; node != nullptr; node = node->parent())
+    if (const auto* const seen = node->seen_by.load(base::acquire))
+      seen->tells(seen);
+}
+
 // Called on the fiber's stack. A fiber that is cancelled before it begins does not run its body.
 [[noreturn]] NOPAL_SWITCHES void begin_fiber(void* argument) noexcept {
   spawned* const body = stack::own(static_cast<spawned*>(argument));
@@ -102,6 +109,8 @@ void give_partials(join::partials*& own, computation* joined, std::int64_t order
   vproc::cancel_node* const cancels = body->own.cancels;
   if (!sched::is_cancelled(&body->own))
     call_catching(body, joined);
+  if (cancels != nullptr && cancels->cancelled()) [[unlikely]]
+    tell_tokens(cancels);
   vproc::strands_own();
   {
     NOPAL_IF_SEEN(const base::unseen while_it_adds);

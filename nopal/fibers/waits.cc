@@ -96,6 +96,14 @@ void notify_all(condition_state& condition) noexcept {
 bool event::wait_slow(time_point until) {
   return join_and_wait(state_, sync::wanted::value, until);
 }
+void event::wait_on() noexcept {
+  if (happened())
+    return;
+  sched::park([this](fiber* strand) {
+    const ordered_strands meet{&state_};
+    return state_.join(strand) ? signal::stop() : signal::enter(strand);
+  });
+}
 void event::happen() noexcept {
   const ordered_strands meet{&state_};
   vproc::make_all_ready(state_.happen());

@@ -49,6 +49,8 @@ public:
 
   bool happened() const noexcept { return state_.happened(); }
   bool wait(time_point until = never) { return happened() || wait_slow(until); }
+  // The same for a strand that waits also if it is cancelled.
+  void wait_on() noexcept;
   void happen() noexcept;
 
 private:

@@ -49,6 +49,13 @@ public:
   // Called after the last member has ended: the calling strand sees what all members did.
   void note_members_ended() noexcept { base::happens_after(&members_); }
 
+  // What tells those who have its token that it is cancelled; null: nobody has one. The program's
+  // owner of the node writes it (release), its strands read it (acquire).
+  struct teller {
+    void (*const tells)(const teller*) noexcept;
+  };
+  base::atomic<const teller*> seen_by{nullptr};
+
   // Takes the exception of a member, before that ends; null: the node above has it, or else `run`.
   void (*keeps_failure)(cancel_node*, std::exception_ptr) noexcept = nullptr;
 

@@ -2,12 +2,16 @@
 // Stop tokens: those that cancel a scope, and those that a scope gives away.
 #include "nopal/cancel.h"
 #include "nopal/cancelable.h"
+#include "nopal/channel.h"
 #include "tests/api/endless.h"
 #include "tests/api/support.h"
 
+#include <atomic>
 #include <chrono>
+#include <optional>
 #include <stop_token>
 #include <thread>
+#include <utility>
 
 namespace nopal_test {
 namespace {
@@ -184,6 +188,135 @@ TEST(stop_token, whose_callback_waits_delays_no_other_deadline) {
   std::chrono::milliseconds time{1};
   while (!delays_no_other_deadline(time))
     time *= 2;
+}
+
+// A token and a callback of it, for what was cancelled.
+class told {
+public:
+  explicit told(std::stop_token token) : token_{std::move(token)} {}
+  // Whether a stop is requested, and the callback was called.
+  [[nodiscard]] bool wholly() const { return token_.stop_requested() && called_ == 1; }
+
+private:
+  struct count {
+    std::atomic<int>& called;
+    void operator()() const { ++called; }
+  };
+  const std::stop_token token_;
+  std::atomic<int> called_{0};
+  const std::stop_callback<count> counts_{token_, count{called_}};
+};
+
+constexpr std::chrono::microseconds soon{200};
+
+TEST(stop_token, is_told_when_a_scope_is_joined_that_its_deadline_has_cancelled) {
+  for (int round = 0; round < repetitions(300, 50); ++round) {
+    nopal::cancel_scope s{soon};
+    const told token{s.token()};
+    s.fork([] { poll_for_ever(); });
+    EXPECT_FALSE(s.try_join());
+    EXPECT_TRUE(token.wholly()) << round;
+  }
+}
+
+TEST(stop_token, is_told_when_a_scope_ends_that_its_deadline_has_cancelled) {
+  for (int round = 0; round < repetitions(300, 50); ++round) {
+    std::optional<told> token;
+    {
+      nopal::cancel_scope s{soon};
+      token.emplace(s.token());
+      s.fork([] { poll_for_ever(); });
+    }
+    EXPECT_TRUE(token->wholly()) << round;
+  }
+}
+
+TEST(stop_token, is_told_when_a_scope_is_joined_that_another_thread_has_cancelled) {
+  for (int round = 0; round < repetitions(300, 50); ++round) {
+    gate running;
+    nopal::cancel_scope s;
+    const told token{s.token()};
+    std::thread cancels{[&] {
+      running.wait();
+      s.cancel();
+    }};
+    s.fork([&] { endless(running); });
+    EXPECT_FALSE(s.try_join());
+    EXPECT_TRUE(token.wholly()) << round;
+    cancels.join();
+  }
+}
+
+TEST(stop_token, is_told_when_a_scope_is_joined_that_another_token_has_cancelled) {
+  for (int round = 0; round < repetitions(300, 50); ++round) {
+    gate running;
+    std::stop_source source;
+    nopal::cancel_scope s{source.get_token()};
+    const told token{s.token()};
+    std::thread cancels{[&] {
+      running.wait();
+      source.request_stop();
+    }};
+    s.fork([&] { endless(running); });
+    EXPECT_FALSE(s.try_join());
+    EXPECT_TRUE(token.wholly()) << round;
+    cancels.join();
+  }
+}
+
+TEST(stop_token, is_told_when_the_deadline_around_has_cancelled_the_joining_strand) {
+  for (int round = 0; round < repetitions(300, 50); ++round) {
+    bool was_told = false;
+    nopal::cancel_scope outer{soon};
+    outer.fork([&] {
+      nopal::cancel_scope inner;
+      const told token{inner.token()};
+      try {
+        inner.fork([] { poll_for_ever(); });
+        inner.join();
+      } catch (const nopal::cancelled&) {
+        was_told = token.wholly();
+        throw;
+      }
+      was_told = true; // it was cancelled before it forked
+    });
+    EXPECT_FALSE(outer.try_join());
+    EXPECT_TRUE(was_told) << round;
+  }
+}
+
+TEST(stop_token, is_told_when_fibers_have_ended_that_a_deadline_has_cancelled) {
+  for (int round = 0; round < repetitions(300, 50); ++round) {
+    nopal::cancelable all;
+    const std::stop_token token = all.token();
+    nopal::run([&] {
+      all.cancel_after(soon);
+      nopal::spawn(all, [] { poll_for_ever(); });
+      nopal::spawn(all, [] { nopal::channel<int>{}.recv(); });
+    });
+    EXPECT_TRUE(token.stop_requested()) << round;
+  }
+}
+
+TEST(stop_token, is_told_when_the_second_of_two_that_cancel_returns) {
+  for (int round = 0; round < repetitions(300, 50); ++round) {
+    nopal::cancelable all;
+    const std::stop_token token = all.token();
+    all.cancel_after(soon);
+    while (!all.cancelled())
+      std::this_thread::yield();
+    all.cancel();
+    EXPECT_TRUE(token.stop_requested()) << round;
+  }
+}
+
+TEST(stop_token, is_told_where_the_strand_itself_requests_the_stop_in_a_callback) {
+  nopal::cancel_scope first, second;
+  const told token{second.token()};
+  const std::stop_callback cancels{first.token(), [&] { second.cancel(); }};
+  first.fork([&] { first.cancel(); });
+  static_cast<void>(first.try_join());
+  EXPECT_TRUE(token.wholly());
 }
 
 } // namespace
