@@ -8,15 +8,17 @@
 //
 // A fiber of a cancelled cancelable does not begin; one that has begun stops as any cancelled
 // strand does (cancel.h). Fibers that it spawns are of the same cancelable. A cancelable with a
-// parent is cancelled when the parent is.
+// parent is cancelled when the parent is. What a fiber spawns into another cancelable, or into a
+// fiber_group or task that was made elsewhere, is of both: either one cancels it, and waits for it.
 //
 // For schedulers (scheduler.h; section 6.2 of the paper): (1) wrap a fiber when it is made;
 // (2) wrap what is resumed after it was blocked, which has no effect here, since a fiber keeps its
 // cancelable; (3) a fiber ends by returning, as all do.
 //
-// A cancelable outlives its fibers; its destructor waits for those that it has cancelled. While one
-// exists that is cancelled, forks, joins and waits of other strands are a little slower now and
-// then, since they look whether they are meant.
+// A cancelable outlives its fibers; its destructor waits for those that it has cancelled. Where an
+// exception unwinds the function that declares it, or that strand is cancelled, it cancels them
+// first. While one exists that is cancelled, forks, joins and waits of other strands are a little
+// slower now and then, since they look whether they are meant.
 //
 // Paper: manticore-icfp08, sections 6.1 and 6.2.
 #pragma once
@@ -105,8 +107,8 @@ private:
   std::unique_ptr<detail::cancel_causes> causes_; // end before the node does
 };
 
-/// The fiber, which `owner` cancels from now on. It has not begun, or belongs to `owner` already,
-/// or to a cancelable below that.
+/// The fiber, which `owner` cancels from now on. It has not begun, or belongs to `owner` already, or
+/// to a cancelable below that. What has cancelled it so far does so still.
 [[nodiscard]] inline fiber cancel_wrapper(cancelable& owner, fiber unwrapped) {
   vproc::fiber* const wrapped = detail::fiber_access::take(unwrapped);
   owner.node_.take_in(*wrapped);

@@ -10,6 +10,7 @@
 #include "nopal/sched/park.h"
 #include "nopal/sched/stop.h"
 
+#include <exception>
 #include <utility>
 
 namespace nopal::inline NOPAL_ABI::cancel {
@@ -24,10 +25,14 @@ tree_node::~tree_node() {
 }
 
 void tree_node::end() noexcept {
-  // A strand that was cancelled in `cancel` has left it before the members had ended.
-  if (cancelled() && has_members() && !caller_is_inside()) {
-    sched::park([this](fiber* strand) { return join_or_enter(strand); });
-    note_members_ended();
+  if (has_members() && !caller_is_inside()) {
+    if (!cancelled() && (std::uncaught_exceptions() > 0 || sched::stops_here()))
+      cancel::cancel(*this); // its function ends early, and would have waited for the members
+    // A strand that was cancelled in `cancel` has left it before the members had ended.
+    if (cancelled()) {
+      sched::park([this](fiber* strand) { return join_or_enter(strand); });
+      note_members_ended();
+    }
   }
   NOPAL_ASSERT(
       !has_members(),
@@ -102,11 +107,11 @@ void tree_node::take_in(fiber& new_fiber) {
   NOPAL_ASSERT(new_fiber.begin != nullptr,
                "a fiber that has begun was given a cancelable that it does not have; give it when "
                "it is made");
-  NOPAL_ASSERT(before == nullptr || is_or_is_below(before),
-               "a fiber was given a second cancelable, which is not below its first; make the "
-               "second one with the first one as its parent");
-  begin_member(); // before it leaves the node above, whose count does not fall to 0 meanwhile
-  context->cancels = this;
+  vproc::cancel_node* node = this;
+  if (before != nullptr && !is_or_is_below(before))
+    node = new vproc::joint{this, before};
+  node->begin_member(); // before it leaves the node above, whose count does not fall to 0 meanwhile
+  context->cancels = node;
   if (before != nullptr)
     fibers::end_member(before);
 }

@@ -18,7 +18,8 @@ class tree_node : public vproc::cancel_node {
 public:
   using vproc::cancel_node::cancel_node;
   ~tree_node();
-  // Waits for the members, if it was cancelled. Precondition, checked: then no member is left.
+  // Cancels the members where an exception unwinds, or the calling strand is cancelled. Waits for
+  // them if they are cancelled. Precondition, checked: then no member is left.
   void end() noexcept;
 
   // Tells all strands of members to stop, and returns when all members have ended, with those that
@@ -28,7 +29,8 @@ public:
   // Where the walk down finds it, with what is placed below it.
   join::ancestor* placed() noexcept;
   // The fiber becomes a member, unless it is a member of this node, or of a node below it, already.
-  // Precondition, checked: else it has not begun, and is in a computation.
+  // It stays one of the node that it is a member of. Precondition, checked: else it has not begun,
+  // and is in a computation.
   void take_in(vproc::fiber& new_fiber);
 
   // Returns when no member is left. Throws `cancelled` if the strand is cancelled while it waits.

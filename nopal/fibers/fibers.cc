@@ -65,9 +65,10 @@ fiber* end_one(computation* ended_in) noexcept {
 
 // Keeps the exception in the innermost node that keeps failures, or else in the computation.
 void fail(const spawned* body, computation* joined, std::exception_ptr thrown) noexcept {
-  for (vproc::cancel_node* node = body->own.cancels; node != nullptr; node = node->parent())
-    if (node->keeps_failure != nullptr)
-      return node->keeps_failure(node, std::move(thrown));
+  const auto keeps = [](const vproc::cancel_node* node) { return node->keeps_failure != nullptr; };
+  vproc::cancel_node* const own = body->own.cancels;
+  if (vproc::cancel_node* const keeper = own != nullptr ? own->nearest(keeps) : nullptr)
+    return keeper->keeps_failure(keeper, std::move(thrown));
   joined->fail(std::move(thrown));
 }
 
@@ -96,10 +97,12 @@ void give_partials(join::partials*& own, computation* joined, std::int64_t order
 }
 
 // Called before a cancelled member ends: who has waited for that finds the tokens told.
-void tell_tokens(const vproc::cancel_node* cancels) noexcept {
-  for (const vproc::cancel_node* node = cancels; node != nullptr; node = node->parent())
+void tell_tokens(vproc::cancel_node* cancels) noexcept {
+  cancels->nearest([](const vproc::cancel_node* node) {
     if (const auto* const seen = node->seen_by.load(base::acquire))
       seen->tells(seen);
+    return false; // all are told
+  });
 }
 
 // Called on the fiber's stack. A fiber that is cancelled before it begins does not run its body.
@@ -215,7 +218,7 @@ void end_fiber(computation* ended_in) noexcept {
     vproc::make_ready(waiting);
 }
 
-void end_member(vproc::cancel_node* node) noexcept { vproc::make_all_ready(node->end_member()); }
+void end_member(vproc::cancel_node* node) noexcept { node->end_member(vproc::make_all_ready); }
 
 // Not where the function was cancelled by what the whole computation lies in.
 void stop_others(computation& failed, const std::exception_ptr& thrown) noexcept {

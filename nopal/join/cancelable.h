@@ -26,7 +26,15 @@ namespace nopal::inline NOPAL_ABI::join {
 
 class cancelable {
 public:
-  explicit cancelable(const cancelable* above = nullptr) noexcept : above_{above} {}
+  explicit cancelable(const cancelable* above = nullptr) noexcept
+      : above_{reinterpret_cast<std::uintptr_t>(above)} {}
+  // A node directly below two others, which live as long as `both` does: as long as the node.
+  struct two {
+    const cancelable* first;
+    const cancelable* second;
+  };
+  explicit cancelable(const two& both) noexcept
+      : above_{reinterpret_cast<std::uintptr_t>(&both) | kTwo} {}
   cancelable(const cancelable&) = delete;
   cancelable& operator=(const cancelable&) = delete;
   ~cancelable() {
@@ -50,16 +58,24 @@ public:
   bool marked() const noexcept { return mark_.load(base::acquire) != 0; } // M
   bool cancelled() const noexcept {
     const cancelable* node = this;
-    while (node != nullptr && !node->marked())
-      node = node->above_;
+    while (node != nullptr && !node->marked()) {
+      if (const two* const both = node->both()) [[unlikely]]
+        return both->first->cancelled() || both->second->cancelled();
+      node = node->above();
+    }
     return node != nullptr;
   }
 
   // The reason of the nearest node, from here upwards, that has one; null: none has.
   std::exception_ptr reason() const noexcept {
     const cancelable* node = this;
-    while (node != nullptr && node->mark_.load(base::acquire) <= kWithoutReason) // M
-      node = node->above_;
+    while (node != nullptr && node->mark_.load(base::acquire) <= kWithoutReason) { // M
+      if (const two* const both = node->both()) [[unlikely]] {
+        const std::exception_ptr first = both->first->reason();
+        return first != nullptr ? first : both->second->reason();
+      }
+      node = node->above();
+    }
     return node != nullptr ? *node->kept_reason() : nullptr;
   }
 
@@ -75,6 +91,12 @@ public:
 
 private:
   static constexpr std::uintptr_t kWithoutReason = 1;
+  static constexpr std::uintptr_t kTwo = 1;
+
+  const two* both() const noexcept {
+    return (above_ & kTwo) == 0 ? nullptr : reinterpret_cast<const two*>(above_ & ~kTwo);
+  }
+  const cancelable* above() const noexcept { return reinterpret_cast<const cancelable*>(above_); }
 
   // Null: there is none, or no memory for it.
   static const std::exception_ptr* keep(std::exception_ptr reason) noexcept try {
@@ -86,7 +108,7 @@ private:
     return reinterpret_cast<const std::exception_ptr*>(mark_.load(base::relaxed));
   }
 
-  const cancelable* const above_;
+  const std::uintptr_t above_;           // a node's address or 0; or that of a `two`, and kTwo
   base::atomic<std::uintptr_t> mark_{0}; // 0, kWithoutReason, or the address of the reason
 };
 

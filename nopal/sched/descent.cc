@@ -68,10 +68,8 @@ ancestor* placed_above_fiber(const fiber_context* context) noexcept {
   ancestor* const own = placed_node(context->cancels);
   if (outside == nullptr)
     return own;
-  for (const vproc::cancel_node* at = context->cancels; at != nullptr; at = at->parent())
-    if (&at->below == outside)
-      return own;
-  return &below_several();
+  const auto is_outside = [outside](const vproc::cancel_node* at) { return &at->below == outside; };
+  return context->cancels->nearest(is_outside) != nullptr ? own : &below_several();
 }
 
 ancestor* placed_above_stack(stack::stack_id stack, stack::stack_id on) noexcept {
@@ -110,7 +108,9 @@ void show_regions_forked_on(stack::stack_id on, std::uintptr_t from) noexcept {
 ancestor* placed_node(vproc::cancel_node* node) noexcept {
   node = stack::seen(stack::no_stack, node);
   if (!node->below.placed())
-    node->below.place(node->parent() != nullptr ? placed_node(node->parent()) : nullptr);
+    node->below.place(node->parent() != nullptr ? placed_node(node->parent())
+                      : node->is_joint()        ? &below_several()
+                                                : nullptr);
   return &node->below;
 }
 

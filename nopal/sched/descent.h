@@ -38,8 +38,9 @@ join::ancestor* placed_region(const join::region_frame* frame, std::uintptr_t at
 // The same for a cancelable.
 join::ancestor* placed_node(vproc::cancel_node* node) noexcept;
 
-// The node above stacks that are below two others, of which neither is below the other: a fiber's
-// with a cancelable, in a computation that lies in a region. Every walk looks below it, too.
+// The node above what is below two others, of which neither is below the other: the stack of a
+// fiber with a cancelable, in a computation that lies in a region; a joint (vproc/cancel_node.h).
+// Every walk looks below it, too.
 join::ancestor& below_several() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -207,12 +207,12 @@ TEST(cancelable, is_cancelled_by_a_thread_that_runs_no_strands) {
 
 TEST(cancelable_misuse, ends_in_words) {
   EXPECT_DEATH(nopal::run([] {
-                 nopal::cancelable a;
-                 nopal::cancelable b;
-                 static_cast<void>(
-                     nopal::cancel_wrapper(b, nopal::cancel_wrapper(a, nopal::make_fiber([] {}))));
+                 nopal::channel<int> never;
+                 nopal::cancelable own;
+                 nopal::spawn(own, [&] { never.recv(); });
+                 nopal::yield();
                }),
-               "second cancelable");
+               "a nopal::cancelable was destroyed that has fibers which have not ended");
 }
 
 } // namespace
