@@ -2,6 +2,7 @@
 // The cases of a select. Part of channel.h, which has the contract.
 #pragma once
 
+#include "nopal/base/check.h"
 #include "nopal/base/closure.h"
 #include "nopal/config.h"
 #include "nopal/fibers/channels.h"
@@ -184,7 +185,12 @@ private:
     void finish(bool closed) override { made.finish(closed); }
     Case made;
   };
-  fibers::alternative begin() noexcept { return case_->begin(); }
+  fibers::alternative begin() noexcept {
+    NOPAL_ASSERT(case_ != nullptr,
+                 "nopal::select was given a nopal::any_case that was moved from, "
+                 "and has no case any more; give it the one that it was moved to");
+    return case_->begin();
+  }
   void finish(bool closed) { case_->finish(closed); }
 
   std::unique_ptr<any> case_;

@@ -181,8 +181,10 @@ public:
   /// @throws what the function, or the first of its fibers that failed, threw; cancelled, if the
   /// calling strand is cancelled.
   [[nodiscard]] std::variant<value, engine> run(std::uint64_t fuel) && {
-    NOPAL_ASSERT(fuel_ != nullptr, "a nopal::engine was run that had been moved from; run the one "
-                                   "that the last call of `run` returned");
+    NOPAL_ASSERT(
+        fuel_ != nullptr && !all_.used().given,
+        "a nopal::engine was run that had been moved from, or whose function had ended; run "
+        "the one that the last call of `run` returned, if it returned one");
     if (fuel_->go_on(fuel))
       return std::variant<value, engine>{std::in_place_index<1>, std::move(*this)};
     if constexpr (std::is_void_v<T>) {

@@ -15,6 +15,7 @@
 // unwinds the function that declares it.
 #pragma once
 
+#include "nopal/base/check.h"
 #include "nopal/base/result_place.h"
 #include "nopal/cancel/cancel.h"
 #include "nopal/cancel/cancel_tree.h"
@@ -30,6 +31,11 @@
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
+
+/// In engine.h.
+template <class T>
+  requires std::is_void_v<T> || std::is_move_constructible_v<T>
+class engine;
 
 namespace detail {
 
@@ -108,35 +114,52 @@ public:
   task(task&&) noexcept = default;
   task& operator=(task&&) noexcept = default;
 
-  /// Waits until it has ended, and returns what f returned, once, or throws what f or a fiber that
-  /// it spawned threw; broken_future if it was cancelled before.
+  /// Waits until it has ended, and returns what f returned, or throws what f or a fiber that it
+  /// spawned threw; broken_future if it was cancelled before.
+  /// @pre Checked: it has not returned or thrown that before, and, for all that follow, the task was
+  /// not moved from.
   T get() {
-    state_->node.join();
-    if (state_->node.failure() != nullptr)
-      std::rethrow_exception(state_->node.failure());
-    if (!state_->value)
+    state& own = used();
+    NOPAL_ASSERT(!own.given, "a nopal::task was asked for its result a second time, but it gives "
+                             "its value or its exception once; keep that");
+    own.node.join();
+    own.given = true;
+    if (own.node.failure() != nullptr)
+      std::rethrow_exception(own.node.failure());
+    if (!own.value)
       throw broken_future{};
     if constexpr (std::is_reference_v<T>)
-      return static_cast<T>(**state_->value);
+      return static_cast<T>(**own.value);
     else if constexpr (!std::is_void_v<T>)
-      return std::move(*state_->value);
+      return std::move(*own.value);
   }
-  /// Waits until it has ended, with all that it has spawned, however that was.
-  void join() { state_->node.join(); }
-  [[nodiscard]] bool done() noexcept { return !state_->node.has_members(); }
+  /// Waits until it has ended, with all that it has spawned, however that was. As often as one
+  /// likes, before and after `get`.
+  void join() { used().node.join(); }
+  [[nodiscard]] bool done() noexcept { return !used().node.has_members(); }
   /// Tells it to stop, and does not wait. The first reason is kept (cancel.h).
   void cancel(std::exception_ptr reason = nullptr) noexcept {
-    cancel::cancel(state_->node, std::move(reason));
+    cancel::cancel(used().node, std::move(reason));
   }
 
 private:
+  template <class U>
+    requires std::is_void_v<U> || std::is_move_constructible_v<U>
+  friend class engine;
+
   using place =
       std::conditional_t<std::is_void_v<T>, std::monostate,
                          std::conditional_t<std::is_reference_v<T>, std::add_pointer_t<T>, T>>;
   struct state {
+    bool given = false; // `get` has returned the value, or has thrown
     base::result_place<place> value;
     cancel::failing_node node; // is destroyed first, and waits
   };
+  state& used() const noexcept {
+    NOPAL_ASSERT(state_ != nullptr, "a nopal::task was used that was moved from, and has no fiber "
+                                    "any more; use the one that it was moved to");
+    return *state_;
+  }
 
   std::unique_ptr<state> state_;
 };
