@@ -2,7 +2,9 @@
 // Does one of several hand-overs, at once or with the next strand that comes.
 #include "nopal/fibers/channels.h"
 
+#include "nopal/base/atomic.h"
 #include "nopal/base/check.h"
+#include "nopal/base/random.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/fibers/ordered_strands.h"
 #include "nopal/sched/park.h"
@@ -64,23 +66,40 @@ struct values_of {
   return true;
 }
 
-// Begins at a random alternative, so that no place starves.
+// The random numbers of one call by a thread that runs no strands, and so has no vproc's. To ask
+// for the seed would decide the options.
+base::random of_this_call() noexcept {
+  static base::atomic<std::uint64_t> calls{0};
+  base::random numbers;
+  numbers.reseed(0, calls.fetch_add(1, base::relaxed));
+  return numbers;
+}
+
+// Tries the alternatives in a random order, each order as likely as any other: so each of those that
+// are possible is as likely, however many stand between them that are not. The order is made as far
+// as it is tried; `own.number` has what is left of it.
+[[gnu::noinline]] std::size_t meet_one_of_several(alternative* choices, std::size_t count,
+                                                  base::random& numbers) noexcept {
+  for (std::size_t i = 0; i < count; ++i)
+    choices[i].own.number = static_cast<std::uint32_t>(i);
+  for (std::size_t left = count; left != 0; --left) {
+    const std::size_t drawn = numbers.below(static_cast<std::uint32_t>(left));
+    const std::size_t number =
+        std::exchange(choices[drawn].own.number, choices[left - 1].own.number);
+    if (meet(choices[number]))
+      return number;
+  }
+  return none_possible;
+}
+
 [[gnu::always_inline]] inline std::size_t meet_any(alternative* choices,
                                                    std::size_t count) noexcept {
   if (count == 1)
     return meet(*choices) ? 0 : none_possible;
-  const vproc::worker* const self = vproc::current();
-  const std::size_t first = count != 0 && vproc::is_worker(self)
-                                ? self->host->random.below(static_cast<std::uint32_t>(count))
-                                : 0;
-  std::size_t number = first;
-  for (std::size_t left = count; left != 0; --left) {
-    if (meet(choices[number]))
-      return number;
-    if (++number == count)
-      number = 0;
-  }
-  return none_possible;
+  if (const vproc::worker* const self = vproc::current(); vproc::is_worker(self))
+    return meet_one_of_several(choices, count, self->host->random);
+  base::random numbers = of_this_call();
+  return meet_one_of_several(choices, count, numbers);
 }
 
 [[gnu::noinline]] std::size_t meet_again(alternative* choices, std::size_t count) noexcept {
