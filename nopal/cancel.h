@@ -36,9 +36,11 @@
 #include "nopal/join/cancelled.h"
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -138,17 +140,17 @@ public:
   cancel_scope() = default;
   template <class Clock, class Duration>
   explicit cancel_scope(std::chrono::time_point<Clock, Duration> deadline)
-      : deadline_{detail::at(deadline)} {}
+      : is_late_{late(deadline)} {}
   template <class Rep, class Period>
   explicit cancel_scope(std::chrono::duration<Rep, Period> at_most)
-      : deadline_{detail::after(at_most)} {}
+      : is_late_{late(clock::time_point{detail::after(at_most)})} {}
   explicit cancel_scope(std::stop_token by) : by_{std::move(by)} {}
   template <class Clock, class Duration>
   cancel_scope(std::chrono::time_point<Clock, Duration> deadline, std::stop_token by)
-      : deadline_{detail::at(deadline)}, by_{std::move(by)} {}
+      : is_late_{late(deadline)}, by_{std::move(by)} {}
   template <class Rep, class Period>
   cancel_scope(std::chrono::duration<Rep, Period> at_most, std::stop_token by)
-      : deadline_{detail::after(at_most)}, by_{std::move(by)} {}
+      : is_late_{late(clock::time_point{detail::after(at_most)})}, by_{std::move(by)} {}
 
   using detail::refused_forks::fork;
   template <class... Parts>
@@ -178,12 +180,19 @@ private:
   void look() {
     if (by_.stop_requested())
       cancel();
-    else if (deadline_ != detail::never && deadline_ <= clock::now())
+    else if (is_late_ && is_late_())
       cancel(std::make_exception_ptr(deadline_passed{}));
   }
 
-  const clock::time_point deadline_ = detail::never;
-  const std::stop_token by_{}; // Clang 14 makes no const one without the braces
+  template <class Clock, class Duration>
+  static std::function<bool()> late(std::chrono::time_point<Clock, Duration> deadline) {
+    if (detail::at(deadline) == detail::never)
+      return {};
+    return [deadline] { return !(Clock::now() < deadline); };
+  }
+
+  const std::function<bool()> is_late_; // null: there is no deadline
+  const std::stop_token by_{};          // Clang 14 makes no const one without the braces
   std::stop_source out_;
   std::exception_ptr reason_;
   bool skipped_ = false;
@@ -208,6 +217,17 @@ struct cancel_causes {
   std::optional<std::stop_callback<canceller>> by;
   std::optional<cancel::observer> seen_by;
 
+  // `time` is when to look at the clock first.
+  template <class Clock, class Duration>
+  void begin(join::cancelable& node, steady::time_point time,
+             const std::chrono::time_point<Clock, Duration>& end) {
+    cancel::alarm::look again;
+    if constexpr (!std::is_same_v<Clock, steady>)
+      again = [looked = end_time<Clock, Duration>{end}]() mutable {
+        return looked.has_come() ? passed : looked.look_at();
+      };
+    deadline.emplace(node, time, std::move(again));
+  }
   // Of a scope that is cancelled: its token was told, with all callbacks, when this returns.
   [[gnu::noinline]] void settle() const noexcept {
     if (seen_by)
@@ -240,12 +260,12 @@ public:
   [[gnu::always_inline]] inline explicit cancel_scope(
       std::chrono::time_point<Clock, Duration> deadline)
       : cancel_scope() {
-    cancel_at(detail::at(deadline));
+    cancel_at(deadline);
   }
   template <class Rep, class Period>
   [[gnu::always_inline]] inline explicit cancel_scope(std::chrono::duration<Rep, Period> at_most)
       : cancel_scope() {
-    cancel_at(detail::after(at_most));
+    cancel_at(clock::time_point{detail::after(at_most)});
   }
   [[gnu::always_inline]] inline explicit cancel_scope(std::stop_token by) : cancel_scope() {
     causes().by.emplace(std::move(by),
@@ -314,9 +334,10 @@ public:
   }
 
 private:
-  void cancel_at(clock::time_point deadline) {
-    if (deadline != detail::never)
-      causes().deadline.emplace(frame_.node, deadline);
+  template <class Clock, class Duration>
+  void cancel_at(const std::chrono::time_point<Clock, Duration>& deadline) {
+    if (const auto time = detail::at(deadline); time != detail::never)
+      causes().begin(frame_.node, time, deadline);
   }
   detail::cancel_causes& causes() {
     if (causes_ == nullptr)

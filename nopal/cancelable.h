@@ -58,10 +58,10 @@ public:
   template <class Clock, class Duration>
   void cancel_at(std::chrono::time_point<Clock, Duration> deadline) {
     if (const auto time = detail::at(deadline); time != detail::never)
-      causes().deadline.emplace(node_, time);
+      causes().begin(node_, time, deadline);
   }
   template <class Rep, class Period> void cancel_after(std::chrono::duration<Rep, Period> at_most) {
-    cancel_at(detail::after(at_most));
+    cancel_at(detail::steady::time_point{detail::after(at_most)});
   }
   void cancel_with(std::stop_token by) {
     causes().by.emplace(std::move(by), detail::cancel_causes::canceller{&node_});

@@ -113,14 +113,18 @@ template <class T, class Value, class F> struct sending_case {
   sending_case<T, T, F> owned() && { return {to, {std::move(sent.value)}, std::move(then)}; }
 };
 
-// Is done where none of the others is until that time.
-template <class F> struct last_case {
-  fibers::time_point until;
+// Is done where none of the others is until that time (deadline.h).
+template <class End, class F> struct last_case {
+  End until;
   F then;
+};
+struct at_once {
+  static fibers::time_point look_at() noexcept { return fibers::at_once; }
+  static bool has_come() noexcept { return true; }
 };
 
 template <class Case> inline constexpr bool is_last = false;
-template <class F> inline constexpr bool is_last<last_case<F>> = true;
+template <class End, class F> inline constexpr bool is_last<last_case<End, F>> = true;
 template <class Case> inline constexpr bool meets_another = false;
 template <class T, class F, class G>
 inline constexpr bool meets_another<receiving_case<T, F, G>> = true;
@@ -144,11 +148,31 @@ template <class Case> fibers::alternative begin_case(Case& made) noexcept {
   else
     return made.begin();
 }
-template <class Case> fibers::time_point until(const Case& made) noexcept {
+// When a select looks at its last case; and whether its time has come then.
+template <class Case> fibers::time_point look_at(Case& made) {
   if constexpr (is_last<Case>)
-    return made.until;
+    return made.until.look_at();
   else
     return fibers::never;
+}
+template <class Case> bool has_come(Case& made) {
+  if constexpr (is_last<Case>)
+    return made.until.has_come();
+  else
+    return true;
+}
+template <class First, class... Rest> auto& last_of(First& first, Rest&... rest) noexcept {
+  if constexpr (sizeof...(Rest) == 0)
+    return first;
+  else
+    return last_of(rest...);
+}
+// Does one of the alternatives, or none_possible: then the time of the last case has come.
+template <class Last> std::size_t do_one(fibers::alternative* all, std::size_t count, Last& last) {
+  for (;;)
+    if (const std::size_t done = fibers::do_one(all, count, look_at(last));
+        done != fibers::none_possible || has_come(last))
+      return done;
 }
 template <class Case> void finish_case(Case& made, const fibers::alternative& done) {
   if constexpr (is_last<Case>)

@@ -191,16 +191,17 @@ template <class T, class F = detail::nothing>
 }
 /// The case that is taken where no other one is possible at once.
 template <class F = detail::nothing> [[nodiscard]] auto otherwise(F then = {}) {
-  return detail::last_case<F>{fibers::at_once, std::move(then)};
+  return detail::last_case<detail::at_once, F>{{}, std::move(then)};
 }
 /// The case that is taken where no other one has become possible for so long, or until that time.
-template <class Rep, class Period, class F = detail::nothing>
-[[nodiscard]] auto timeout(std::chrono::duration<Rep, Period> at_most, F then = {}) {
-  return detail::last_case<F>{detail::after(at_most), std::move(then)};
-}
 template <class Clock, class Duration, class F = detail::nothing>
 [[nodiscard]] auto timeout(std::chrono::time_point<Clock, Duration> until, F then = {}) {
-  return detail::last_case<F>{detail::at(until), std::move(then)};
+  using end = detail::end_time<Clock, Duration>;
+  return detail::last_case<end, F>{end{until}, std::move(then)};
+}
+template <class Rep, class Period, class F = detail::nothing>
+[[nodiscard]] auto timeout(std::chrono::duration<Rep, Period> at_most, F then = {}) {
+  return nopal::timeout(detail::steady::time_point{detail::after(at_most)}, std::move(then));
 }
 
 /// Does one of the cases that are possible, chosen at random, and returns its number, from 0. If
@@ -215,9 +216,7 @@ std::size_t select(Cases&&... cases) {
   constexpr bool has_last = (detail::is_last<std::remove_cvref_t<Cases>> || ...);
   constexpr std::size_t count = sizeof...(Cases) - (has_last ? 1 : 0);
   fibers::alternative all[] = {detail::begin_case(cases)...};
-  fibers::time_point until = fibers::never;
-  ((until = detail::until(cases)), ...); // the last one's
-  const std::size_t done = fibers::do_one(all, count, until);
+  const std::size_t done = detail::do_one(all, count, detail::last_of(cases...));
   const std::size_t taken = done == fibers::none_possible ? count : done;
   std::size_t number = 0;
   ((number++ == taken ? detail::finish_case(cases, all[taken]) : static_cast<void>(0)), ...);
@@ -237,9 +236,8 @@ std::size_t select(Range&& cases, Last... last) {
   all.reserve(count);
   for (auto& each : cases)
     all.push_back(detail::begin_case(each));
-  fibers::time_point until = fibers::never;
-  ((until = last.until), ...);
-  const std::size_t done = fibers::do_one(all.data(), count, until);
+  detail::nothing none;
+  const std::size_t done = detail::do_one(all.data(), count, detail::last_of(none, last...));
   if (done == fibers::none_possible) {
     (base::call(last.then), ...);
     return count;

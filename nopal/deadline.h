@@ -17,6 +17,7 @@ namespace nopal::inline NOPAL_ABI::detail {
 using steady = std::chrono::steady_clock;
 
 inline constexpr steady::time_point never = steady::time_point::max();
+inline constexpr steady::time_point passed = steady::time_point::min(); // no clock is asked
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void deadline_is_no_number() {
   std::fputs("nopal: a deadline or a timeout is NaN, but it must be a number of seconds, or of "
@@ -55,8 +56,10 @@ inline steady::duration sum(steady::duration a, steady::duration b) noexcept {
 
 template <class Rep, class Period>
 steady::time_point after(const std::chrono::duration<Rep, Period>& given) {
-  return steady::time_point{
-      sum(steady::now().time_since_epoch(), saturated(in_nanoseconds(given)))};
+  const steady::duration time = saturated(in_nanoseconds(given));
+  return time <= steady::duration{}
+             ? passed
+             : steady::time_point{sum(steady::now().time_since_epoch(), time)};
 }
 
 // Another clock's time is what that clock has until then, from now on. It may count from a year so
@@ -70,6 +73,49 @@ steady::time_point at(const std::chrono::time_point<Clock, Duration>& given) {
     return never;
   else
     return after(time - in_nanoseconds(Clock::now().time_since_epoch()));
+}
+
+// A time of any clock, at which a wait or something else ends. The steady clock says when to look;
+// another clock may be slower than that one, or be set back, and then it is looked at again.
+template <class Clock, class Duration> class end_time {
+public:
+  explicit end_time(const std::chrono::time_point<Clock, Duration>& end) : end_{end} {}
+
+  // When to look. A clock that stands still is looked at once a millisecond at most.
+  steady::time_point look_at() {
+    const steady::time_point next = at(end_);
+    if (pause_ == steady::duration{} || next == never)
+      return next;
+    const steady::time_point earliest = after(pause_);
+    return next < earliest ? earliest : next;
+  }
+  // Asked at that time.
+  bool has_come() {
+    if constexpr (std::is_same_v<Clock, steady>)
+      return true;
+    if (!(Clock::now() < end_))
+      return true;
+    constexpr std::chrono::microseconds first{1}, longest{1000};
+    pause_ = pause_ == steady::duration{} ? first : pause_ * 2;
+    pause_ = pause_ < longest ? pause_ : longest;
+    return false;
+  }
+
+private:
+  const std::chrono::time_point<Clock, Duration> end_;
+  steady::duration pause_{}; // 0: it was looked at once at most
+};
+
+// Calls wait(time), which returns false where that time has come, until it returns true, or the
+// clock says that the end has come.
+template <class Clock, class Duration, class Wait>
+bool wait_until(const std::chrono::time_point<Clock, Duration>& until, const Wait& wait) {
+  end_time<Clock, Duration> end{until};
+  do
+    if (wait(end.look_at()))
+      return true;
+  while (!end.has_come());
+  return false;
 }
 
 } // namespace nopal::inline NOPAL_ABI::detail

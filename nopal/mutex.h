@@ -87,14 +87,16 @@ public:
     sched::stop_point();
     return state_.try_hold();
   }
-  /// False: it was held by others for so long, or until that time.
+  /// False: it was held by others for so long, or until that time; as try_lock if that is no time.
   template <class Rep, class Period>
   bool try_lock_for(const std::chrono::duration<Rep, Period>& at_most) {
     return try_lock() || fibers::wait_for(state_, sync::wanted::mutex, detail::after(at_most));
   }
   template <class Clock, class Duration>
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& until) {
-    return try_lock() || fibers::wait_for(state_, sync::wanted::mutex, detail::at(until));
+    return try_lock() || detail::wait_until(until, [this](fibers::time_point end) {
+             return fibers::wait_for(state_, sync::wanted::mutex, end);
+           });
   }
   void unlock() noexcept {
     if (!state_.try_free())
@@ -122,9 +124,9 @@ public:
   template <class Clock, class Duration, class Condition>
   bool wait_until(std::unique_lock<mutex>& lock,
                   const std::chrono::time_point<Clock, Duration>& until, Condition holds) {
-    const auto end = detail::at(until);
+    detail::end_time<Clock, Duration> end{until};
     while (!holds())
-      if (!fibers::wait_for(state_, lock.mutex()->state_, end))
+      if (!fibers::wait_for(state_, lock.mutex()->state_, end.look_at()) && end.has_come())
         return holds();
     return true;
   }

@@ -68,7 +68,7 @@ private:
     sched::stop_point();
     return state_.try_hold();
   }
-  /// False: there was none for so long, or until that time.
+  /// False: there was none for so long, or until that time; as try_acquire if that is no time.
   template <class Rep, class Period>
   bool try_acquire_for(const std::chrono::duration<Rep, Period>& at_most) {
     return try_acquire() ||
@@ -76,7 +76,9 @@ private:
   }
   template <class Clock, class Duration>
   bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& until) {
-    return try_acquire() || fibers::wait_for(state_, sync::wanted::semaphore, detail::at(until));
+    return try_acquire() || detail::wait_until(until, [this](fibers::time_point end) {
+             return fibers::wait_for(state_, sync::wanted::semaphore, end);
+           });
   }
   void release(std::ptrdiff_t permits = 1) noexcept { fibers::release(state_, counted(permits)); }
 

@@ -19,7 +19,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-/// The calling strand goes on at that time, or as soon after as a thread has time for it.
+/// The calling strand goes on at that time, or as soon after as a thread has time for it. If the time
+/// has come it yields.
 /// @throws cancelled if the strand is cancelled meanwhile.
 /// @par Threads
 /// Any thread, any strand. A thread that runs no strands sleeps itself.
@@ -28,10 +29,17 @@ namespace nopal::inline NOPAL_ABI {
 template <class Clock, class Duration>
 void sleep_until(const std::chrono::time_point<Clock, Duration>& until) {
 #if defined(NOPAL_SERIAL)
-  std::this_thread::sleep_until(detail::at(until));
+  const auto sleep = [](detail::steady::time_point at) {
+    std::this_thread::sleep_until(at);
+    return false;
+  };
 #else
-  fibers::sleep_until(detail::at(until));
+  const auto sleep = [](detail::steady::time_point at) {
+    fibers::sleep_until(at);
+    return false;
+  };
 #endif
+  detail::wait_until(until, sleep);
 }
 
 /// The same after so long.

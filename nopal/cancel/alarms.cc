@@ -79,6 +79,9 @@ private:
 
 void alarm::ring(vproc::alarm* due) noexcept {
   auto* const own = static_cast<alarm*>(due);
+  if (own->again_)
+    if (const clock::time_point at = own->again_(); at > clock::now())
+      return own->ring_again(at);
   const stop_requests requests =
       mark_and_tell(*own->node_, std::make_exception_ptr(deadline_passed{}));
   own->rung(); // the scope may end now

@@ -208,6 +208,7 @@ private:
   for (std::size_t i = 0; i < count; ++i) {
     choices[i].own.shared = &waits.decided();
     choices[i].own.number = static_cast<std::uint32_t>(i);
+    choices[i].next_locked = nullptr; // it may have waited before
   }
   alternative* const first = in_order_of_places(choices, count);
   for (;;) {
@@ -245,8 +246,7 @@ std::size_t do_one(alternative* choices, std::size_t count, time_point until) {
       vproc::is_worker(self) && self->host->signals.maybe_raised(sync::stop_requested))
     sched::stop_if_told(); // also where it need not wait
   const std::size_t met = meet_any(choices, count);
-  if (met != none_possible || until == at_once ||
-      (until != never && until <= vproc::alarm::clock::now()))
+  if (met != none_possible || has_passed(until))
     return met;
   return wait_for_one(choices, count, until);
 }

@@ -20,6 +20,10 @@ using time_point = vproc::alarm::clock::time_point;
 inline constexpr time_point never = time_point::max();
 inline constexpr time_point at_once = time_point::min(); // does not wait
 
+inline bool has_passed(time_point until) noexcept {
+  return until == at_once || (until != never && until <= vproc::alarm::clock::now());
+}
+
 // Lies in the frame that calls sched::park_or_stop. That frame stays until the call returns, also
 // if the strand is woken before `begin` is: the strand's wait word is held (sync/README.md).
 class timed {

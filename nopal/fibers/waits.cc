@@ -5,11 +5,15 @@
 #include "nopal/base/check.h"
 #include "nopal/base/die.h"
 #include "nopal/base/flag.h"
+#include "nopal/base/os.h"
 #include "nopal/base/per_process.h"
+#include "nopal/fibers/fibers.h"
 #include "nopal/fibers/ordered_strands.h"
 #include "nopal/sched/park.h"
+#include "nopal/sched/stop.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/settings.h"
+#include "nopal/vproc/strand.h"
 #include "nopal/vproc/worker.h"
 
 namespace nopal::inline NOPAL_ABI::fibers {
@@ -19,6 +23,8 @@ using vproc::fiber;
 using vproc::signal;
 
 template <class Queue> bool join_and_wait(Queue& queue, sync::wanted kind, time_point until) {
+  if (has_passed(until))
+    return false;
   return wait_until(
       until, kind, &queue,
       [&queue](fiber* strand) {
@@ -29,6 +35,15 @@ template <class Queue> bool join_and_wait(Queue& queue, sync::wanted kind, time_
         const ordered_strands meet{&queue};
         queue.leave(strand);
       });
+}
+
+// Also if the strand is cancelled.
+void hold(mutex_state& wanted) noexcept {
+  if (!wanted.try_hold())
+    sched::park([&wanted](fiber* strand) {
+      const ordered_strands meet{&wanted};
+      return wanted.join(strand) ? signal::stop() : signal::enter(strand);
+    });
 }
 
 semaphore_state* blocking_places() {
@@ -58,7 +73,23 @@ void hand_over(mutex_state& held) noexcept {
     vproc::make_ready(next);
 }
 
+// A strand that asks whether the condition holds by now: others have the mutex meanwhile.
+static void let_others_have(mutex_state& held) {
+  sched::stop_point();
+  if (!held.try_free())
+    hand_over(held);
+  if (vproc::on_strand())
+    sched::end_turn();
+  else
+    base::give_way();
+  hold(held);
+}
+
 bool wait_for(condition_state& condition, mutex_state& held, time_point until) {
+  if (has_passed(until)) {
+    let_others_have(held);
+    return false;
+  }
   timed own{until, sync::wanted::condition, &condition};
   timed& waits = stack::seen(own);
   const auto add = [&](fiber* strand) {
@@ -74,11 +105,7 @@ bool wait_for(condition_state& condition, mutex_state& held, time_point until) {
     const ordered_strands meet{&condition};
     condition.remove(strand);
   });
-  if (!held.try_hold())
-    sched::park([&held](fiber* strand) {
-      const ordered_strands meet{&held};
-      return held.join(strand) ? signal::stop() : signal::enter(strand);
-    });
+  hold(held);
   return waits.end();
 }
 
@@ -126,6 +153,8 @@ blocking_place::~blocking_place() {
 }
 
 void sleep_until(time_point until) {
+  if (has_passed(until))
+    return yield();
   wait_until(until, sync::wanted::time, nullptr, [](fiber*) { return true; }, [](fiber*) {});
 }
 

@@ -4,8 +4,8 @@
 //
 // Roles:     ringer  the one thread that calls `next`, rings what that returns, then calls `rung`
 //            setter  any thread: add, then take_back
-// Contract:  an alarm rings once for each `add`, when it is due, unless it was taken back before.
-//            After take_back it is not ringing, and does not ring.
+// Contract:  an alarm rings once for each `add`, and once more for each `again`, when it is due,
+//            unless it was taken back before. After take_back it is not ringing, and does not ring.
 // Invariant: (lock free)  an alarm is in the table, or it is ringing, or a setter has it; its place
 //            says which, and turns from the table to `ringing` at once.
 // Orders:
@@ -55,16 +55,20 @@ public:
   static bool is_set(const Alarm* asked) noexcept {
     return asked->place.load(base::acquire) != absent; // R
   }
+  // An alarm that is ringing may be set again; then it is found in the table.
   void take_back(Alarm* unwanted) noexcept {
-    {
-      const base::locked guard{lock_};
-      const std::uint32_t now = unwanted->place.load(base::relaxed);
-      if (now != ringing && now != absent)
-        table_.remove(unwanted);
-      recount();
-    }
-    for (unsigned tries = 1; is_set(unwanted); ++tries)
+    for (unsigned tries = 1;; ++tries) {
+      {
+        const base::locked guard{lock_};
+        const std::uint32_t now = unwanted->place.load(base::relaxed);
+        if (now != ringing && now != absent)
+          table_.remove(unwanted);
+        recount();
+      }
+      if (!is_set(unwanted))
+        return;
       base::wait_briefly(tries);
+    }
   }
 
   // The earliest alarm, if it is due: it is ringing from now on. Else sleeps until that may have
@@ -86,6 +90,13 @@ public:
     return nullptr;
   }
   static void rung(Alarm* due) noexcept { due->place.store(absent, base::release); } // R
+  // Instead of `rung`, as the ringer's last access to the alarm, too: it rings again at that time.
+  // The ringer looks at the table before it sleeps, so nobody wakes it.
+  void again(time_point at, Alarm* due) {
+    const base::locked guard{lock_};
+    table_.add(at, due);
+    recount();
+  }
 
 private:
   static constexpr std::uint32_t ringing = absent - 1;

@@ -34,6 +34,8 @@ void alarm::set(clock::time_point at) {
     start_helper(alarm_thread::run, "watches deadlines and timeouts");
 }
 
+void alarm::ring_again(clock::time_point at) { alarm_thread::only_thread().all.again(at, this); }
+
 // The alarms' thread of the parent does not ring in the child of fork().
 void alarm::reset_slow() noexcept {
   if (set_in_ != base::this_process)

@@ -36,7 +36,7 @@ class alarm {
 public:
   using clock = std::chrono::steady_clock;
   // Called on the alarms' thread, which serves no other alarm meanwhile: it must not wait for
-  // anything. It calls `rung` as its last access to the alarm.
+  // anything. It calls `rung`, or ring_again, as its last access to the alarm.
   using ringer = void (*)(alarm*) noexcept;
 
   explicit alarm(ringer ring) noexcept : ring_{ring} {}
@@ -54,6 +54,7 @@ public:
 protected:
   ~alarm() = default; // what is derived from it is reset before it is destroyed
   void rung() noexcept { queue::rung(this); }
+  void ring_again(clock::time_point at); // instead of that
 
 private:
   using queue = sync::alarm_queue<clock, alarm>;
