@@ -46,11 +46,11 @@ public:
     leave();
     barrier();
   }
-  Member* take() noexcept {
+  template <class Wanted = any_member> Member* take(Wanted wanted = {}) noexcept {
     if (empty())
       return nullptr;
     enter();
-    Member* const first = queue_.take();
+    Member* const first = queue_.take(wanted);
     leave();
     return first;
   }

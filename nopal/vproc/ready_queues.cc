@@ -15,11 +15,36 @@ shared_fibers shared_ready;
 namespace {
 // Fibers that are ready at fork() run in the parent.
 NOPAL_IN_CHILD([]() noexcept { std::construct_at(&shared_ready); });
+
+// The order of virtual workers, which the seed decides: any fiber of any queue. Of long queues only
+// the first ones are chosen from, so that a turn does not cost as much as the queue is long.
+fiber* take_at_random(vproc* taker) noexcept {
+  constexpr std::uint32_t most = 64;
+  const auto may_run = runs_when_bound_to(taker->bound.get());
+  const auto one_of = [&](auto& queue, auto may) {
+    const std::uint32_t count = queue.count();
+    std::uint32_t before = count == 0 ? 0 : taker->random.below(count < most ? count : most);
+    fiber* const drawn = queue.take([&](const fiber* each) { return may(each) && before-- == 0; });
+    return drawn != nullptr ? drawn : queue.take(may); // some were counted that it may not run
+  };
+  const auto remote = [&] { return one_of(taker->remote, may_run); };
+  const auto own = [&] { return one_of(taker->ready, sync::any_member{}); };
+  const auto shared = [&] { return one_of(shared_ready, may_run); };
+  taker->ready.begin_turn();
+  taker->turn_over = false;
+  const bool shared_first = taker->random.below(2) == 0;
+  fiber* found = shared_first ? shared() : remote();
+  found = found != nullptr ? found : shared_first ? remote() : own();
+  return found != nullptr ? found : shared_first ? own() : shared();
+}
+
 } // namespace
 
 // Each queue comes first now and then, since the one before it might never be empty; after a tick
 // the shared fibers that were woken do.
 fiber* take_ready(vproc* taker) noexcept {
+  if (virtual_workers() > 1) [[unlikely]]
+    return take_at_random(taker);
   const auto wanted = runs_when_bound_to(taker->bound.get());
   const auto remote = [&] { return taker->remote.take(wanted); };
   const auto own = [&] { return taker->ready.take(); };
@@ -30,7 +55,6 @@ fiber* take_ready(vproc* taker) noexcept {
   };
   const std::uint32_t turn = taker->ready.turns() % 64;
   const bool further = turn == 63;
-  const bool shared_first = virtual_workers() > 1 ? taker->random.below(2) == 0 : further;
   const auto shared = [&] { return shared_ready.take(wanted, further); };
   const bool own_first = turn == 31;
   taker->ready.begin_turn(); // thieves see that the vproc turns to its fibers (ready_seen)
@@ -39,9 +63,9 @@ fiber* take_ready(vproc* taker) noexcept {
     if (fiber* const woken = shared_ready.take_woken(wanted))
       return woken;
   }
-  return shared_first ? first_of(shared, remote, own)
-         : own_first  ? first_of(own, remote, shared)
-                      : first_of(remote, own, shared);
+  return further     ? first_of(shared, remote, own)
+         : own_first ? first_of(own, remote, shared)
+                     : first_of(remote, own, shared);
 }
 
 bool any_ready(vproc* taker) noexcept {

@@ -4,6 +4,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/per_process.h"
+#include "nopal/vproc/settings.h"
 
 #include <algorithm>
 #include <memory>
@@ -124,6 +125,7 @@ vproc* make_vproc(const locked_unused& all) {
   auto* const made = new vproc;
   made->number = number;
   made->random.reseed(all->seed, number);
+  made->switches_shortly = !made->watched && virtual_workers() <= 1;
   made->ready.open(all->without_barrier);
   vprocs[number].store(made, base::release);    // before the count that covers it
   vprocs_made.store(number + 1, base::seq_cst); // sched/stop.h; before its bit is set

@@ -94,10 +94,11 @@ struct role {
 struct vproc : role {
   const join::exception_state* exceptions = &join::no_exceptions; // its thread's
   int* error = nullptr;                                           // its thread's errno
-  arch::context* beginning = nullptr;               // where a pool thread began, and ends
-  const action* asked = nullptr;                    // the action that decides now
-  bool watched = base::a_tool_watches();            // a tool must see each switch of stacks
-  std::uint32_t number = 0;                         // its index among all vprocs
+  arch::context* beginning = nullptr;    // where a pool thread began, and ends
+  const action* asked = nullptr;         // the action that decides now
+  bool watched = base::a_tool_watches(); // a tool must see each switch of stacks
+  bool switches_shortly = false; // from strand to strand: neither a tool nor the seed has a part
+  std::uint32_t number = 0;      // its index among all vprocs
   const std::uint32_t made_in = base::this_process; // base/child.h
   // Strands of virtual workers, less the one that runs. A spare may run one of them meanwhile.
   base::count set_aside;
@@ -125,7 +126,7 @@ struct vproc : role {
   bool looks_further() const noexcept { return ready.turns() % 64 == 63; }
   // Whether its own queue alone decides what it runs next.
   bool may_switch() const noexcept {
-    return actions.empty() && remote.empty() && !spare.get() && !watched &&
+    return actions.empty() && remote.empty() && !spare.get() && switches_shortly &&
            !signals.maybe_raised(~0u);
   }
 

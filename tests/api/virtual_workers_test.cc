@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Virtual workers: one thread, and an order that the seed decides (NOPAL_VIRTUAL_WORKERS).
 #include "nopal/channel.h"
+#include "nopal/future.h"
 #include "nopal/invoke.h"
 #include "nopal/loop.h"
 #include "nopal/mutex.h"
 #include "nopal/policies.h"
 #include "nopal/preemption.h"
+#include "nopal/semaphore.h"
 #include "tests/api/support.h"
 
 #include <algorithm>
@@ -73,6 +75,72 @@ TEST(virtual_workers, take_another_order_with_another_seed) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed)
     orders.insert(result_with(4, seed, forks_and_fibers));
   EXPECT_GT(orders.size(), 15u);
+}
+
+// The seed decides at each wait, too, which strand goes on.
+struct six_fibers {
+  trace events;
+  // Each notes itself and waits, three times.
+  template <class Wait> void run(Wait wait) {
+    for (std::uint64_t name = 1; name <= 6; ++name)
+      nopal::spawn([this, name, wait] {
+        for (int i = 0; i < 3; ++i) {
+          events.note(name);
+          wait();
+        }
+      });
+  }
+};
+std::uint64_t at_yields() {
+  six_fibers all;
+  nopal::run([&] { all.run([] { nopal::yield(); }); });
+  return all.events.hash;
+}
+std::uint64_t at_a_channel(std::size_t buffer) {
+  six_fibers all;
+  nopal::channel<int> values{buffer};
+  nopal::run([&] {
+    all.run([&] { values.send(0); });
+    for (int i = 0; i < 18; ++i)
+      values.recv();
+  });
+  return all.events.hash;
+}
+std::uint64_t at_a_semaphore() {
+  six_fibers all;
+  nopal::semaphore one{1};
+  nopal::run([&] {
+    all.run([&] {
+      one.acquire();
+      nopal::yield();
+      one.release();
+    });
+  });
+  return all.events.hash;
+}
+std::uint64_t at_an_ivar() {
+  six_fibers all;
+  nopal::ivar<void> set;
+  nopal::run([&] {
+    all.run([&] { set.get(); });
+    nopal::yield();
+    set.set();
+  });
+  return all.events.hash;
+}
+
+TEST(virtual_workers, take_another_order_at_each_kind_of_wait) {
+  const std::vector<std::uint64_t (*)()> kinds{at_yields, [] { return at_a_channel(0); },
+                                               [] { return at_a_channel(4); }, at_a_semaphore,
+                                               at_an_ivar};
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    std::set<std::uint64_t> orders;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed)
+      orders.insert(result_with(4, seed, kinds[kind]));
+    EXPECT_GT(orders.size(), 15u) << "kind " << kind;
+    EXPECT_EQ(result_with(4, 1, kinds[kind]), result_with(4, 1, kinds[kind])) << "kind " << kind;
+    EXPECT_EQ(result_with(1, 1, kinds[kind]), result_with(1, 2, kinds[kind])) << "kind " << kind;
+  }
 }
 
 // One virtual worker runs in the serial order, whatever the seed.
