@@ -281,7 +281,7 @@ template <class Answer, class Thrown> struct shared_cell : alternatives_cell<Ans
   const announced_alternatives until_all_have_ended;
 
   Answer wait(const cancel_scope& losers) {
-    settled.wait();
+    settled.wait(sync::wanted::alternative);
     if (!this->claimed.taken() && (losers.cancelled() || is_cancelled()))
       join::throw_cancelled();
     return this->result();

@@ -78,7 +78,11 @@ public:
     NOPAL_ASSERT(computation_here() == around_,
                  "a nopal::engine was run outside the nopal::run in which it was made, whose fiber "
                  "it is");
-    return fill(fuel, true) && turn_->get();
+    if (!fill(fuel, true))
+      return false;
+    sched::stop_point();
+    turn_->ended.wait(sync::wanted::engine);
+    return turn_->fuel_has_ended;
   }
   void go_on_to_the_end() { fill(vproc::meter::unlimited, false); }
 
@@ -119,17 +123,23 @@ private:
       std::move(next).start(); // an instance begins to ask
     return true;
   }
-  // Lock held: the turn does not end before `set` has returned.
+  // Lock held: nobody destroys the turn before `happen` has returned.
   void tell(bool fuel_has_ended) {
-    if (std::exchange(awaited_, false))
-      turn_->set(fuel_has_ended);
+    if (!std::exchange(awaited_, false))
+      return;
+    turn_->fuel_has_ended = fuel_has_ended;
+    turn_->ended.happen();
   }
+  struct turn {
+    fibers::event ended; // first: reports name its address
+    bool fuel_has_ended = false;
+  };
 
   const vproc::computation* const around_ = computation_here();
   vproc::meter meter_;
-  base::spin_lock lock_;           // of the rest
-  fiber_deque kept_;               // those that may go on if there is fuel
-  std::optional<ivar<bool>> turn_; // of the last call of go_on
+  base::spin_lock lock_;     // of the rest
+  fiber_deque kept_;         // those that may go on if there is fuel
+  std::optional<turn> turn_; // of the last call of go_on
   bool awaited_ = false;
   bool ended_ = false;
 };

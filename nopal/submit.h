@@ -80,7 +80,7 @@ public:
   }
 
   [[nodiscard]] bool has_come() const noexcept { return come_.happened(); }
-  void wait() { come_.wait(); }
+  void wait() { come_.wait(sync::wanted::result); }
   // False: the result has come, and is seen.
   bool follow(dependency* by) noexcept { return followers_.add(by); }
   bool forget(dependency* only) noexcept { return followers_.forget(only); }

@@ -87,6 +87,7 @@ failing_node::~failing_node() {
 
 void failing_node::keep(cancel_node* self, std::exception_ptr thrown) noexcept {
   auto* const node = static_cast<failing_node*>(self);
+  node->kept_.keep();
   if (!node->failed_.take())
     return;
   node->first_ = std::move(thrown);

@@ -8,6 +8,7 @@
 #include "nopal/base/flag.h"
 #include "nopal/config.h"
 #include "nopal/vproc/cancel_node.h"
+#include "nopal/vproc/kept_failures.h"
 
 #include <exception>
 
@@ -55,14 +56,18 @@ public:
   }
   ~failing_node();
 
-  // What the first member that failed has thrown; null: none has failed. Precondition: no member is
-  // left.
-  const std::exception_ptr& failure() const noexcept { return first_; }
+  // What the first member that failed has thrown, for who asks; null: none has failed.
+  // Precondition: no member is left.
+  const std::exception_ptr& failure() noexcept {
+    kept_.given();
+    return first_;
+  }
 
 private:
   static void keep(cancel_node* self, std::exception_ptr thrown) noexcept;
 
   base::flag failed_;
+  vproc::kept_failures kept_;
   std::exception_ptr first_; // the member that has taken the flag writes it, before it ends
 };
 

@@ -122,6 +122,7 @@ void tell_tokens(vproc::cancel_node* cancels) noexcept {
   body->end(body); // from now on `body`, and the context in it, may be gone
   sched::displace_stack(stack::stack_of(arch::stack_pointer())); // nobody waits there any more
   if (cancels != nullptr) {
+    NOPAL_IF_SEEN(const base::unseen while_it_forgets);
     sched::forget_context(stack::stack_of(arch::stack_pointer())); // walks read it (ancestry.h)
     end_member(cancels); // after the last use of the body: a canceller may wait for that
   }
@@ -229,6 +230,7 @@ void stop_others(computation& failed, const std::exception_ptr& thrown) noexcept
 // The exception that is thrown is not counted as suppressed; all others are.
 void rethrow(std::exception_ptr& thrown_by_body, computation& ended) {
   release_all(ended);
+  ended.kept.given();
   if (join::partials* const all = ended.partial.take()) [[unlikely]] {
     const base::unseen while_it_combines;
     join::partials*& own = vproc::own_partials();

@@ -120,9 +120,7 @@ void notify_all(condition_state& condition) noexcept {
   vproc::make_all_ready(condition.take_all(sync::claimable{}));
 }
 
-bool event::wait_slow(time_point until) {
-  return join_and_wait(state_, sync::wanted::value, until);
-}
+void event::wait_slow(sync::wanted kind) { join_and_wait(state_, kind, never); }
 void event::wait_on() noexcept {
   if (happened())
     return;

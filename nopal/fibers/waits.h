@@ -48,13 +48,16 @@ public:
   }
 
   bool happened() const noexcept { return state_.happened(); }
-  bool wait(time_point until = never) { return happened() || wait_slow(until); }
+  void wait(sync::wanted kind = sync::wanted::value) {
+    if (!happened())
+      wait_slow(kind);
+  }
   // The same for a strand that waits also if it is cancelled.
   void wait_on() noexcept;
   void happen() noexcept;
 
 private:
-  bool wait_slow(time_point until);
+  void wait_slow(sync::wanted kind);
 
   sync::once_event<vproc::fiber> state_;
 };

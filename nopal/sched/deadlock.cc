@@ -10,6 +10,7 @@
 #include "nopal/sched/stop.h"
 #include "nopal/sync/choice.h"
 #include "nopal/sync/linked_queue.h"
+#include "nopal/vproc/kept_failures.h"
 #include "nopal/vproc/table.h"
 #include "nopal/vproc/wake.h"
 
@@ -111,6 +112,12 @@ const char* aim(wanted kind) noexcept {
     return "for one of several channels (nopal::select)";
   case wanted::value:
     return "for the value of the nopal::ivar or nopal::future1 at";
+  case wanted::result:
+    return "for the result of the nopal::future at";
+  case wanted::engine:
+    return "for the end of the turn that it has given a nopal::engine by its run, at";
+  case wanted::alternative:
+    return "for an answer of the nopal::either at";
   case wanted::end_of_fibers:
     return "for the end of the fibers of the nopal::cancelable, fiber_group or task at";
   case wanted::event:
@@ -163,6 +170,7 @@ std::int64_t deadlock_watch::next() noexcept {
   if (!first && nobody_will_wake_any() && reported.take()) {
     const counts waits = all_waits();
     print(waits);
+    vproc::tell_kept_failures();
     base::die("deadlock: no strand can go on, and no thread, time, signal handler or descriptor is "
               "left that could wake one; %s",
               !waits.empty() ? "what each waits for is told above"

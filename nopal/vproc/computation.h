@@ -22,6 +22,7 @@
 #include "nopal/join/cancelable.h"
 #include "nopal/join/partials.h"
 #include "nopal/sync/provision.h"
+#include "nopal/vproc/kept_failures.h"
 
 #include <cstdint>
 #include <exception>
@@ -66,6 +67,9 @@ public:
   // Marked when the function that `run` was given has thrown: what else runs is to stop.
   join::cancelable failed;
 
+  // Failures of its fibers, as long as nobody was given them.
+  kept_failures kept;
+
   // The node that the caller of `run` is below; null: not known yet (sched/descent.cc).
   base::atomic<join::ancestor*> below{nullptr};
 
@@ -78,8 +82,9 @@ public:
   // Asked by a fiber of it, whether there are others.
   bool has_others() const noexcept { return running_.load(base::relaxed) > 1; }
 
-  // A fiber that fails calls it before end_one.
+  // A fiber that fails calls it in the handler, before end_one.
   void fail(std::exception_ptr thrown) noexcept {
+    kept.keep();
     if (failures_.fetch_add(1, base::relaxed) == 0)
       first = std::move(thrown);
   }
