@@ -122,8 +122,10 @@ void tell_tokens(vproc::cancel_node* cancels) noexcept {
   body->end(body); // from now on `body`, and the context in it, may be gone
   sched::displace_stack(stack::stack_of(arch::stack_pointer())); // nobody waits there any more
   if (cancels != nullptr) {
-    NOPAL_IF_SEEN(const base::unseen while_it_forgets);
-    sched::forget_context(stack::stack_of(arch::stack_pointer())); // walks read it (ancestry.h)
+    {
+      NOPAL_IF_SEEN(const base::unseen while_it_forgets);
+      sched::forget_context(stack::stack_of(arch::stack_pointer())); // walks read it (ancestry.h)
+    }
     end_member(cancels); // after the last use of the body: a canceller may wait for that
   }
   vproc::enter();
