@@ -107,8 +107,8 @@ private:
   std::unique_ptr<detail::cancel_causes> causes_; // end before the node does
 };
 
-/// The fiber, which `owner` cancels from now on. It has not begun, or belongs to `owner` already, or
-/// to a cancelable below that. What has cancelled it so far does so still.
+/// The fiber, which `owner` cancels from now on. It has not begun, or belongs to `owner` already,
+/// or to a cancelable below that. What has cancelled it so far does so still.
 [[nodiscard]] inline fiber cancel_wrapper(cancelable& owner, fiber unwrapped) {
   vproc::fiber* const wrapped = detail::fiber_access::take(unwrapped);
   owner.node_.take_in(*wrapped);

@@ -116,8 +116,8 @@ public:
 
   /// Waits until it has ended, and returns what f returned, or throws what f or a fiber that it
   /// spawned threw; broken_future if it was cancelled before.
-  /// @pre Checked: it has not returned or thrown that before, and, for all that follow, the task was
-  /// not moved from.
+  /// @pre Checked: it has not returned or thrown that before, and, for all that follow, the task
+  /// was not moved from.
   T get() {
     state& own = used();
     NOPAL_ASSERT(!own.given, "a nopal::task was asked for its result a second time, but it gives "

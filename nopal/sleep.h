@@ -19,8 +19,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-/// The calling strand goes on at that time, or as soon after as a thread has time for it. If the time
-/// has come it yields.
+/// The calling strand goes on at that time, or as soon after as a thread has time for it. If the
+/// time has come it yields.
 /// @throws cancelled if the strand is cancelled meanwhile.
 /// @par Threads
 /// Any thread, any strand. A thread that runs no strands sleeps itself.

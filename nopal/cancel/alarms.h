@@ -17,8 +17,8 @@ namespace nopal::inline NOPAL_ABI::cancel {
 // not doing so. The node outlives it.
 class alarm : public vproc::alarm {
 public:
-  // Called at that time, on the alarms' thread: returns when to look again, since another clock than
-  // the steady one decides, or a time that has passed.
+  // Called at that time, on the alarms' thread: returns when to look again, since another clock
+  // than the steady one decides, or a time that has passed.
   using look = std::function<clock::time_point()>;
 
   alarm(join::cancelable& node, clock::time_point at, look again = {})

@@ -75,9 +75,9 @@ base::random of_this_call() noexcept {
   return numbers;
 }
 
-// Tries the alternatives in a random order, each order as likely as any other: so each of those that
-// are possible is as likely, however many stand between them that are not. The order is made as far
-// as it is tried; `own.number` has what is left of it.
+// Tries the alternatives in a random order, each order as likely as any other: so each of those
+// that are possible is as likely, however many stand between them that are not. The order is made
+// as far as it is tried; `own.number` has what is left of it.
 [[gnu::noinline]] std::size_t meet_one_of_several(alternative* choices, std::size_t count,
                                                   base::random& numbers) noexcept {
   for (std::size_t i = 0; i < count; ++i)

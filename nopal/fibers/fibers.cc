@@ -96,15 +96,6 @@ void give_partials(join::partials*& own, computation* joined, std::int64_t order
   joined->partial.add(own, order);
 }
 
-// Called before a cancelled member ends: who has waited for that finds the tokens told.
-void tell_tokens(vproc::cancel_node* cancels) noexcept {
-  cancels->nearest([](const vproc::cancel_node* node) {
-    if (const auto* const seen = node->seen_by.load(base::acquire))
-      seen->tells(seen);
-    return false; // all are told
-  });
-}
-
 // Called on the fiber's stack. A fiber that is cancelled before it begins does not run its body.
 [[noreturn]] NOPAL_SWITCHES void begin_fiber(void* argument) noexcept {
   spawned* const body = stack::own(static_cast<spawned*>(argument));
@@ -113,7 +104,7 @@ void tell_tokens(vproc::cancel_node* cancels) noexcept {
   if (!sched::is_cancelled(&body->own))
     call_catching(body, joined);
   if (cancels != nullptr && cancels->cancelled()) [[unlikely]]
-    tell_tokens(cancels);
+    cancels->tell_tokens();
   vproc::strands_own();
   {
     NOPAL_IF_SEEN(const base::unseen while_it_adds);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A node of the tree of cancelables, and the fibers that are its members (nopal/cancelable.h).
 //
-// A fiber is a member of one node, which may be a joint, and counts at all nodes above that one. It becomes a member
-// before it begins, and stays one; fibers that it spawns are members of the same node. A member's
-// context (computation.h) names its node, where the walk of sched/ancestry.h finds it.
+// A fiber is a member of one node, which may be a joint, and counts at all nodes above that one. It
+// becomes a member before it begins, and stays one; fibers that it spawns are members of the same
+// node. A member's context (computation.h) names its node, where the walk of sched/ancestry.h finds
+// it.
 //
 // Paper: manticore-icfp08, section 6.1.
 #pragma once
@@ -56,6 +57,15 @@ public:
     void (*const tells)(const teller*) noexcept;
   };
   base::atomic<const teller*> seen_by{nullptr};
+
+  // Called before a cancelled member ends: who has waited for that finds the tokens told.
+  void tell_tokens() noexcept {
+    nearest([](const cancel_node* node) {
+      if (const teller* const seen = node->seen_by.load(base::acquire))
+        seen->tells(seen);
+      return false; // all are told
+    });
+  }
 
   // Takes the exception of a member, before that ends; null: the node above has it, or else `run`.
   void (*keeps_failure)(cancel_node*, std::exception_ptr) noexcept = nullptr;

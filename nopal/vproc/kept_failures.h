@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Exceptions of fibers that are kept until somebody asks for them: who calls `run`, or joins a group
-// or a task. Where nobody does for a second, or no strand can go on any more, the first is told on
-// standard error, once in a process: it may be why others wait.
+// Exceptions of fibers that are kept until somebody asks for them: who calls `run`, or joins a
+// group or a task. Where nobody does for a second, or no strand can go on any more, the first is
+// told on standard error, once in a process: it may be why others wait.
 #pragma once
 
 #include "nopal/base/atomic.h"

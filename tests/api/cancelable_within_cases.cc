@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cancelables of functions that are called from fibers which belong to something already, and fibers
-// that belong to two things.
+// Cancelables of functions that are called from fibers which belong to something already, and
+// fibers that belong to two things.
 #include "nopal/cancelable.h"
 #include "nopal/channel.h"
 #include "nopal/either.h"
@@ -42,8 +42,8 @@ TEST(cancelable_within, shares_a_fiber_with_another_one) {
   }
 }
 
-// What a function of a library does that knows nothing of its caller: it has fibers of its own, which
-// wait for ever, until it cancels them. Returns whether all have ended then that have begun.
+// What a function of a library does that knows nothing of its caller: it has fibers of its own,
+// which wait for ever, until it cancels them. Returns whether all have ended then that have begun.
 bool uses_one_of_its_own() {
   nopal::channel<int> never;
   std::atomic<int> begun{0};

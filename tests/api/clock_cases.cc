@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Waits until a time of a clock that is slower than the steady one, stands still, or is set back:
-// each ends when that clock says so, not before. Waits of no time: these ask no clock and no thread.
+// each ends when that clock says so, not before. Waits of no time: these ask no other thread.
 #include "nopal/cancel.h"
 #include "nopal/cancelable.h"
 #include "nopal/channel.h"
@@ -35,7 +35,6 @@ struct any_clock {
 // Half as fast as the steady clock.
 struct slow_clock : any_clock {
   using time_point = std::chrono::time_point<slow_clock>;
-  static constexpr bool is_steady = false;
   static inline const steady::time_point origin = steady::now();
   static time_point now() { return time_point{(steady::now() - origin) / 2}; }
 };
@@ -43,7 +42,6 @@ struct slow_clock : any_clock {
 // The test sets it.
 struct set_clock : any_clock {
   using time_point = std::chrono::time_point<set_clock>;
-  static constexpr bool is_steady = false;
   static inline std::atomic<rep> time{0};
   static inline std::atomic<int> looks{0};
   static time_point now() {
