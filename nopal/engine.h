@@ -131,6 +131,7 @@ private:
     turn_->ended.happen();
   }
   struct turn {
+    turn() noexcept {}   // a defaulted one is not known within this class
     fibers::event ended; // first: reports name its address
     bool fuel_has_ended = false;
   };

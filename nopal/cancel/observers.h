@@ -3,7 +3,6 @@
 // cancelled (nopal/cancel.h). An observer is placed below the innermost of them (join/descent.h).
 #pragma once
 
-#include "nopal/base/flag.h"
 #include "nopal/config.h"
 #include "nopal/fibers/waits.h"
 #include "nopal/join/cancelable.h"
@@ -22,20 +21,17 @@ namespace nopal::inline NOPAL_ABI::cancel {
 class stop_request {
 public:
   std::stop_token token() const noexcept { return source_.get_token(); }
-  bool begun() const noexcept { return begun_.taken(); }
-  // The first call requests the stop, and returns when the callbacks were called.
+  bool begun() const noexcept { return source_.stop_requested(); }
+  // A stop was requested when this returns; to the first caller after the callbacks were called.
   void make() noexcept {
-    if (!begun_.take())
-      return;
-    source_.request_stop();
-    called_.happen();
+    if (source_.request_stop())
+      called_.happen();
   }
   // Returns when the callbacks were called. Precondition: somebody has called `make`.
   void wait() noexcept { called_.wait_on(); }
 
 private:
   std::stop_source source_;
-  base::flag begun_;
   fibers::event called_;
 };
 
