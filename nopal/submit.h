@@ -183,7 +183,7 @@ future<T> start_item(std::shared_ptr<promising_item<T, Body, Dependencies>> made
 }
 
 // What co_await is given. It lies in the coroutine's frame, and is the item that resumes it.
-template <class T> class awaited_future : work_item {
+template <class T> class NOPAL_TYPE awaited_future : work_item {
 public:
   explicit awaited_future(std::shared_ptr<promised<T>> from) noexcept
       : work_item{resume}, from_{std::move(from)} {}
