@@ -10,6 +10,12 @@
 //                            (bench/baseline/README.md) in the place of the parts below
 #pragma once
 
+// An older language has thousands of errors to tell: a file that is not there ends at the first.
+#if defined(__cplusplus) && __cplusplus < 202002L
+#error "Nopal is written in C++20: compile with -std=c++20 or later"
+#include "-std=c++20"
+#endif
+
 // The version of these headers. A test compares it with that of the project in CMakeLists.txt.
 #define NOPAL_VERSION_MAJOR 0
 #define NOPAL_VERSION_MINOR 1

@@ -30,7 +30,9 @@
 // -fexceptions. No longjmp and no pthread_exit leaves a function that Nopal has called.
 #pragma once
 
+#if !defined(__cplusplus) || __cplusplus >= 202002L // of C++, this header is for any
 #include "nopal/config.h"
+#endif
 
 #include <stddef.h>
 #include <stdint.h>

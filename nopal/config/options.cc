@@ -111,8 +111,14 @@ constexpr std::string_view process_variables[] = {
     "NOPAL_PROCESSES",  "NOPAL_REGION_SIZE", "NOPAL_HEAP_SIZE",  "NOPAL_TRANSPORT",
     "NOPAL_LATENCY_US", "NOPAL_PROGRESS",    "NOPAL_INTERFACES", "NOPAL_MAPPED"};
 
+// What build tools, package managers and modules call the folders and the version of a package:
+// NOPAL_ROOT and so on. They speak to others.
+constexpr std::string_view of_installations[] = {"ROOT", "DIR", "HOME", "PREFIX", "VERSION"};
+
 bool is_known(std::string_view name) {
-  return std::ranges::count(rules, name, &rule::variable) != 0 ||
+  return std::ranges::count(of_installations, name.substr(std::string_view{"NOPAL_"}.size())) !=
+             0 ||
+         std::ranges::count(rules, name, &rule::variable) != 0 ||
          std::ranges::count(process_variables, name) != 0 ||
          name == "NOPAL_ADDRESSES_FIXED" || // a process sets it before it begins anew
          name.starts_with("NOPAL_UCX_");    // UCX reads these

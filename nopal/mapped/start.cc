@@ -45,9 +45,16 @@ constexpr base::sharing kSharing{become_process,   map_again,         install_gu
 bool is_switched_off(const char* const* environment) noexcept {
   if (getauxval(AT_SECURE) != 0)
     return false;
-  for (; *environment != nullptr; ++environment)
-    if (std::string_view{*environment} == "NOPAL_MAPPED=0")
-      return true;
+  constexpr std::string_view name = "NOPAL_MAPPED=";
+  for (; *environment != nullptr; ++environment) {
+    if (!std::string_view{*environment}.starts_with(name))
+      continue;
+    const std::string_view value = *environment + name.size();
+    if (value != "0" && value != "1")
+      base::die("NOPAL_MAPPED is \"%.60s\", but it must be 0, for threads, or 1, for processes",
+                value.data());
+    return value == "0";
+  }
   return false;
 }
 

@@ -3,6 +3,7 @@
 bindings/python/build --test."""
 
 import ctypes
+import importlib.metadata
 import importlib.util
 import os
 import subprocess
@@ -126,6 +127,23 @@ class Map(unittest.TestCase):
         self.assertEqual(nopal.map(str, range(1000)), [str(i) for i in range(1000)])
         self.assertEqual(nopal.map(str, []), [])
 
+    def test_of_pieces_of_a_list(self):
+        longest = []
+
+        def squares(piece):
+            longest.append(len(piece))
+            return [x * x for x in piece]
+
+        for items in (list(range(1000)), range(1000), tuple(range(1000))):
+            self.assertEqual(nopal.map(squares, items, 100, pieces=True),
+                             [i * i for i in range(1000)])
+        self.assertGreater(max(longest), 1)
+        self.assertEqual(nopal.map(squares, [], pieces=True), [])
+        self.assertEqual(nopal.map(lambda piece: (str(x) for x in piece), [1, 2], pieces=True),
+                         ["1", "2"])
+        with self.assertRaisesRegex(ValueError, "1 elements for"):
+            nopal.map(lambda piece: piece[:1], list(range(100)), 10, pieces=True)
+
     @unittest.skipIf(numpy is None, "this Python has no numpy")
     def test_of_arrays(self):
         LIBRARY.native_double.restype = None
@@ -212,6 +230,9 @@ class OtherInterpreters(unittest.TestCase):
 
 
 class Control(unittest.TestCase):
+    def test_version(self):
+        self.assertEqual(nopal.__version__, importlib.metadata.version("nopal"))
+
     def test_options(self):
         said = in_new_process(
             "nopal.set_option('num_workers', 3)\n"

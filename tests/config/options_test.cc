@@ -285,7 +285,8 @@ TEST(unknown_variables, names_each_and_lists_the_known) {
                                      "NOPAL_SEED=",       "NOPAL_STACK_POLICY=keep",
                                      "NOPALITO=1",        "NOPAL_",
                                      "NOPAL_SEEDS",       "NOPAL_PROCESSES=4",
-                                     "NOPAL_UCX_TLS=tcp", nullptr};
+                                     "NOPAL_UCX_TLS=tcp", "NOPAL_ROOT=/opt/nopal",
+                                     "NOPAL_DIR=/usr",    nullptr};
   const auto sentences = unknown_variables(environment);
   ASSERT_EQ(sentences.size(), 3u);
   EXPECT_EQ(

@@ -2,6 +2,7 @@
 // How a program of several processes ends, what it refuses, and where it runs on threads.
 #include "agents.h"
 
+#include "nopal/base/die.h"
 #include "nopal/mapped/calls.h"
 
 #include <cerrno>
@@ -222,6 +223,17 @@ TEST_F(mapped_death, where_something_is_forbidden_the_program_says_so_and_has_th
               testing::ExitedWithCode(3), "runs on threads.*not randomised.*\nthreads\n$");
   EXPECT_EXIT(execute_where([] { setenv("NOPAL_MAPPED", "0", 1); }), testing::ExitedWithCode(3),
               "^threads\n$");
+}
+
+TEST_F(mapped_death, what_the_variable_may_be_is_said) {
+  EXPECT_EXIT(execute_where([] { setenv("NOPAL_MAPPED", "1", 1); }), testing::ExitedWithCode(3),
+              "^processes\n$");
+  for (const char* const value : {"yes", "no", "2", "00", "0 ", ""})
+    EXPECT_EXIT(execute_where([&] { setenv("NOPAL_MAPPED", value, 1); }),
+                testing::ExitedWithCode(nopal::base::exit_status_died),
+                "^nopal: NOPAL_MAPPED is \"" + std::string{value} +
+                    "\", but it must be 0, for "
+                    "threads, or 1, for processes\n$");
 }
 
 TEST_F(mapped_death, a_sandbox_without_personality_does_no_harm) {

@@ -53,6 +53,7 @@ try:
 except ImportError:  # then map takes sequences
     numpy = None
 
+__version__ = "0.1.0"
 __all__ = ["Cancelled", "Error", "map", "native", "num_workers", "parallel_for", "set_option",
            "statistics", "stop"]
 
@@ -158,8 +159,8 @@ def map(f, array, grain=0, pieces=False):
     """f(x) for each x of an array of NumPy (along its first axis) or of a sequence, as an array or
     a list.
 
-    A ufunc of one argument is called with pieces of the array, and so is any f with pieces=True,
-    which returns as many elements as it is given. A function of ctypes is called as
+    A ufunc of one argument is called with pieces of the array, and so is any f with pieces=True, of
+    a sequence with lists: it returns as many elements as it is given. A function of ctypes is called as
     f(in, out, count), with the addresses of a piece and of its place in an array of the same type.
     """
     if numpy is None or not isinstance(array, numpy.ndarray):
@@ -170,7 +171,12 @@ def map(f, array, grain=0, pieces=False):
             for i in range(begin, end):
                 results[i] = f(items[i])
 
-        _loop(len(items), grain, each)
+        def piece(begin, end):
+            part = list(f(items[begin:end]))
+            _check_length(part, begin, end)
+            results[begin:end] = part
+
+        _loop(len(items), grain, piece if pieces else each)
         return results
     if isinstance(f, _FunctionPointer):
         _refuse_wrapped(f)
@@ -199,6 +205,11 @@ def _map_native(f, array, grain):
     return out
 
 
+def _check_length(part, begin, end):
+    if len(part) != end - begin:
+        raise ValueError(f"f returned {len(part)} elements for {end - begin}")
+
+
 def _map_pieces(f, array, grain):
     if len(array) == 0:
         return f(array)
@@ -206,8 +217,7 @@ def _map_pieces(f, array, grain):
 
     def piece(begin, end):
         part = numpy.asarray(f(array[begin:end]))
-        if len(part) != end - begin:
-            raise ValueError(f"f returned {len(part)} elements for {end - begin}")
+        _check_length(part, begin, end)
         done[begin] = part
 
     _loop(len(array), grain, piece)
