@@ -68,7 +68,8 @@ def arguments(words):
                         help="with --study: measure nothing, join the JSON of several of its runs")
     parser.add_argument("--from", dest="saved", metavar="FILE",
                         help="measure nothing, show the JSON of a study; its page goes to "
-                        "build/FILE.html, unless --html, --svg or --json says what is written")
+                        "build/FILE.html if it can be drawn, unless --html, --svg or --json says "
+                        "what is written")
     parser.add_argument("--targets", action="store_true",
                         help="with --study: print the targets that build its programs, and stop")
     parser.add_argument("--check", action="store_true",
@@ -127,6 +128,14 @@ def choose(options, build):
     return build.configurations(problems, runtimes, workers)
 
 
+def can_draw():
+    try:
+        import matplotlib  # pylint: disable=unused-import
+    except ImportError:
+        return False
+    return True
+
+
 def check_outputs(options):
     """Finds out before measuring that a result could not be written."""
     for path in (options.json, options.csv, options.html):
@@ -134,11 +143,8 @@ def check_outputs(options):
             raise UsageError(f"{path} cannot be written: its directory does not exist.")
     if options.svg and not pathlib.Path(options.svg).is_dir():
         raise UsageError(f"{options.svg} is not a directory, which --svg needs.")
-    if options.html or options.svg:
-        try:
-            import matplotlib  # pylint: disable=unused-import
-        except ImportError as error:
-            raise UsageError("--html and --svg need matplotlib (python3-matplotlib).") from error
+    if (options.html or options.svg) and not can_draw():
+        raise UsageError("--html and --svg need matplotlib (python3-matplotlib).")
 
 
 def write_outputs(options, measured, meta, left_out):
@@ -193,7 +199,10 @@ def main(words):
             raise UsageError("--from says itself which study it shows; leave --study and --merge "
                              "out.")
         options.study, options.merge = document.from_json(options.saved).name, [options.saved]
-        if not (options.html or options.svg or options.json):
+        if not (options.html or options.svg or options.json or can_draw()):
+            print("run.py: the tables alone; a page needs matplotlib (python3-matplotlib).",
+                  file=sys.stderr)
+        elif not (options.html or options.svg or options.json):
             (SOURCE / "build").mkdir(exist_ok=True)
             options.html = str(SOURCE / "build" / f"{pathlib.Path(options.saved).stem}.html")
     if options.merge and not options.study:

@@ -15,15 +15,30 @@ endif()
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/nopal-config-version.cmake COMPATIBILITY SameMinorVersion)
 
-# nopal_install_libraries(component libdir set [EXCLUDE_FROM_ALL] TARGETS library...): installs the
-# libraries, and the file <set>_targets.cmake, by which CMake finds them.
+# nopal_install_libraries(component libdir set TARGETS library... [OPTIONS EXCLUDE_FROM_ALL]
+# [NAMELINK NAMELINK_SKIP]): installs the libraries, and the file <set>_targets.cmake, by which
+# CMake finds them.
 function(nopal_install_libraries component libdir set)
-  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "TARGETS;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "TARGETS;OPTIONS;NAMELINK")
   install(TARGETS ${arg_TARGETS} EXPORT ${component}_${set}
     ARCHIVE DESTINATION ${libdir} COMPONENT ${component} ${arg_OPTIONS}
-    LIBRARY DESTINATION ${libdir} COMPONENT ${component} ${arg_OPTIONS})
+    LIBRARY DESTINATION ${libdir} COMPONENT ${component} ${arg_OPTIONS} ${arg_NAMELINK})
   install(EXPORT ${component}_${set} FILE ${set}_targets.cmake NAMESPACE nopal::
     DESTINATION ${libdir}/cmake/nopal COMPONENT ${component} ${arg_OPTIONS})
+endfunction()
+
+# nopal_install_links(component libdir written [EXCLUDE_FROM_ALL]): what -l finds. For -lnopal that
+# is the archive, whose headers a program has by default. So libnopal.so lies in a folder of its
+# own, which pkg-config names. The archive for C has a second name, since libnopal_c.so is where
+# other languages look for it; CMake's FindPkgConfig knows no -l:libnopal_c.a.
+function(nopal_install_links component libdir written)
+  file(CREATE_LINK libnopal_c.a ${written}/libnopal_c_static.a SYMBOLIC)
+  install(FILES ${written}/libnopal_c_static.a DESTINATION ${libdir} COMPONENT ${component} ${ARGN})
+  if(NOPAL_BUILD_SHARED)
+    file(CREATE_LINK ../libnopal.so.${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+      ${written}/libnopal.so SYMBOLIC)
+    install(FILES ${written}/libnopal.so DESTINATION ${libdir}/nopal COMPONENT ${component} ${ARGN})
+  endif()
 endfunction()
 
 # nopal_install(component libdir docdir [EXCLUDE_FROM_ALL]): installs everything, as a component of
@@ -31,17 +46,19 @@ endfunction()
 function(nopal_install component libdir docdir)
   set(options ${ARGN})
   set(written ${PROJECT_BINARY_DIR}/install/${component})
+  file(MAKE_DIRECTORY ${written})
   set(package_dir ${libdir}/cmake/nopal)
 
   nopal_install_libraries(${component} ${libdir} nopal TARGETS nopal OPTIONS ${options})
   nopal_install_libraries(${component} ${libdir} nopal_c
     TARGETS nopal_c nopal_c_fibril OPTIONS ${options})
   if(NOPAL_BUILD_SHARED)
-    foreach(library nopal_shared nopal_c_shared)
-      nopal_install_libraries(${component} ${libdir} ${library}
-        TARGETS ${library} OPTIONS ${options})
-    endforeach()
+    nopal_install_libraries(${component} ${libdir} nopal_shared
+      TARGETS nopal_shared OPTIONS ${options} NAMELINK NAMELINK_SKIP)
+    nopal_install_libraries(${component} ${libdir} nopal_c_shared
+      TARGETS nopal_c_shared OPTIONS ${options})
   endif()
+  nopal_install_links(${component} ${libdir} ${written} ${options})
   foreach(library IN LISTS process_libraries ITEMS nopal_mapped nopal_std_par)
     get_target_property(name ${library} EXPORT_NAME)
     nopal_install_libraries(${component} ${libdir} nopal_${name}
@@ -99,15 +116,17 @@ function(nopal_install component libdir docdir)
   if(NOT IS_ABSOLUTE ${headers_to})
     set(headers_to "\${CMAKE_INSTALL_PREFIX}/${headers_to}")
   endif()
+  set(documents_to ${docdir})
+  if(NOT IS_ABSOLUTE ${docdir})
+    set(documents_to "\${CMAKE_INSTALL_PREFIX}/${docdir}")
+  endif()
   install(CODE "set(SOURCE_DIR \"${PROJECT_SOURCE_DIR}\")
-    set(HEADERS_DESTINATION \"${headers_to}\")" COMPONENT ${component} ${options})
+    set(WRITTEN \"${written}\")
+    set(HEADERS_DESTINATION \"${headers_to}\")
+    set(DOCUMENTS_DESTINATION \"${documents_to}\")" COMPONENT ${component} ${options})
   install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/public_headers.cmake
     COMPONENT ${component} ${options})
-  install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/SECURITY.md
-    DESTINATION ${docdir} COMPONENT ${component} ${options})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${docdir}
-    COMPONENT ${component} ${options} FILES_MATCHING PATTERN *.md PATTERN results EXCLUDE
-    PATTERN pictures EXCLUDE)
+  install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/documents.cmake COMPONENT ${component} ${options})
 endfunction()
 
 nopal_install(nopal ${CMAKE_INSTALL_LIBDIR} ${CMAKE_INSTALL_DOCDIR})

@@ -14,12 +14,10 @@
 // The whole of a file.
 std::string contents(const std::string& path);
 
-// Reads a program's arguments into variables. The library that does so takes long to compile, so
-// the programs do not include it.
+// Reads a program's arguments into variables.
 class command_line {
 public:
   explicit command_line(const char* about);
-  ~command_line();
 
   // An argument that must be there, or an option, whose name begins with dashes.
   void number(const char* name, int& value, int least, int most, const char* what);
@@ -33,6 +31,18 @@ public:
   int run(int argc, char** argv, const std::function<void()>& body);
 
 private:
-  struct parser;
-  std::unique_ptr<parser> parser_;
+  struct argument {
+    std::string name;
+    std::string what;
+    bool many;
+    bool given;
+    std::function<void(const std::string&)> take;
+  };
+
+  argument& argument_for(const std::string& word, bool named);
+  bool parse(const std::vector<std::string>& words); // false: help is asked for
+  void help(const char* program) const;
+
+  std::string about_;
+  std::vector<argument> arguments_;
 };

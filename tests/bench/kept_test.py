@@ -11,6 +11,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import harness
 
@@ -44,6 +45,17 @@ class Kept(unittest.TestCase):
                 self.assertIn(cpu, text, path)
             self.assertIn("<table", page, path)
             self.assertLess(len(picture), 44000, path)
+
+    def test_tables_need_no_matplotlib(self):
+        (self.out / "matplotlib").mkdir()
+        (self.out / "matplotlib" / "__init__.py").write_text("raise ImportError\n", encoding="utf-8")
+        with unittest.mock.patch.dict("os.environ", PYTHONPATH=str(self.out)):
+            done = harness.run("--from", RESULTS / "overview.json")
+            drawn = harness.run("--from", RESULTS / "overview.json", "--svg", self.out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Cost of a fork and join", done.stdout)
+        self.assertIn("the tables alone; a page needs matplotlib", done.stderr)
+        self.assertIn("need matplotlib", drawn.stderr)
 
     def test_former_names_of_policies_are_understood(self):
         page = self.shown(RESULTS / "fibril.json")

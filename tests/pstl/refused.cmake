@@ -16,7 +16,7 @@ function(refuses regex)
 endfunction()
 
 refuses("" -std=c++20)
-refuses("needs C\\+\\+20" -std=c++17)
+refuses("compile with -std=c\\+\\+20" -std=c++17)
 # The library's own macro, which one of its headers defines, is changed behind that header.
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/refused/later.h
   "#include <cstddef>\n#undef _GLIBCXX_RELEASE\n#define _GLIBCXX_RELEASE 15\n")

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# Builds the examples with the Nopal that is installed. Beside them this file is CMakeLists.txt.
+cmake_minimum_required(VERSION 3.25)
+project(examples LANGUAGES C CXX)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+find_package(nopal CONFIG REQUIRED)
+add_library(examples_shared OBJECT shared/command_line.cc)
+target_compile_features(examples_shared PRIVATE cxx_std_20)
+foreach(name disk_usage fib priority processes queens server sort_lines)
+  add_executable(${name} ${name}.cc)
+  target_link_libraries(${name} PRIVATE nopal::nopal examples_shared)
+endforeach()
+target_link_libraries(processes PRIVATE nopal::process)
+add_executable(primes primes.c)
+target_link_libraries(primes PRIVATE nopal::c)
