@@ -87,6 +87,9 @@ def arguments(words):
     parser.add_argument("--within", type=positive(float), metavar="S",
                         help="what the whole may take: a round that would end later is left out "
                         "(default no limit; of the study scaling: 570)")
+    parser.add_argument("--quiet", action="store_true",
+                        help="with --study: leave out runs beside which other programs took more "
+                        "than a tenth of a processor, where there are others; and say so")
     parser.add_argument("--at-most", type=positive(float), metavar="S",
                         help="a run of another runtime than ours that takes longer is stopped, "
                         "shown as slower than this and not repeated; that is no failure")

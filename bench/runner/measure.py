@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 from runner.budget import NO_LIMIT
+from runner.load import keep_quiet
 from runner.programs import CALLED, OWN_RUNTIMES, SIZES, base, environment_of
 
 FIELDS = ["problem", "runtime", "workers", "size", "n", "time_s", "verified", "forks",
@@ -166,8 +167,10 @@ class Measurement:
         self.failures = {}
         self.stopped = {}
         self.refused = {}
-        # A sentence about rounds that were left out, or None.
+        # A sentence about rounds that were left out, or None; and about runs beside other programs.
         self.cut = None
+        self.others = {c: {} for c in configurations}
+        self.loud = None
 
     def cut_after(self, rounds, budget):
         """Says that the budget has no place for more rounds than these."""
@@ -191,7 +194,7 @@ class Measurement:
         return [f"{words(c)} was stopped after {limit:g} s, as --at-most asked."
                 for c, limit in self.stopped.items()] + [
                     f"{words(c)} was left out: {said}." for c, said in self.refused.items()] + (
-                        [self.cut] if self.cut else [])
+                        [said for said in (self.cut, self.loud) if said])
 
     def times(self, configuration):
         return {r: line["time_s"] for r, line in self.samples.get(configuration, {}).items()}
@@ -229,13 +232,14 @@ class Plan:
 
 
 def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s, after_round=None,
-            seldom=frozenset(), once=frozenset(), budget=NO_LIMIT):
+            seldom=frozenset(), once=frozenset(), budget=NO_LIMIT, load=None):
     """`timeout_s` ends a run as a failure; `at_most_s` ends it as a known lower bound.
 
     The bound is for runtimes of others alone: one of ours that takes too long may hang.
     `after_round` is given the measurement so far. Configurations in `seldom` take part in
     SELDOM_ROUNDS of the rounds at most, those in `once` in the first alone. A round that would
-    not end within `budget` is not begun, and of the first what does not fit is left out.
+    not end within `budget` is not begun, and of the first what does not fit is left out. With a
+    `load`, the runs beside other programs are left out in the end.
     """
     order = random.Random(seed)
     result = Measurement(configurations, size, rounds)
@@ -257,11 +261,15 @@ def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s, aft
                        base(configuration[1]) not in OWN_RUNTIMES)
             limit_s = at_most_s if bounded else timeout_s
             begin = budget.clock()
+            if load:
+                load.begin()
             try:
                 program = build.program(configuration[0], configuration[1])
                 result.samples[configuration][number] = run_once(
                     program, configuration, size, limit_s, budget,
                     build.launcher(*configuration[1:]))
+                if load:
+                    result.others[configuration][number] = load.others()
             except OutOfTime:
                 if not result.samples[configuration]:
                     result.refused[configuration] = budget.said()
@@ -282,4 +290,6 @@ def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s, aft
         progress.round_over(number, rounds)
         if after_round:
             after_round(result)
+    if load:
+        result.loud = keep_quiet(result)
     return result

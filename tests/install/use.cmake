@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Takes the library into use by one WAY (cmake, c_alone, components, documents, modules, pkgconfig,
+# Takes the library into use by one WAY (cmake, c_alone, components, documents, pkg_check, pkgconfig,
 # subdirectory, package) and runs a consumer. Called by ctest; every step that fails ends the script.
 cmake_policy(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
@@ -136,7 +136,7 @@ function(use_c_alone)
 endfunction()
 
 # CMake asks pkg-config.
-function(use_modules)
+function(use_pkg_check)
   find_program(PKG_CONFIG NAMES pkg-config)
   if(NOT PKG_CONFIG OR NOT C_COMPILER)
     message(STATUS "skipped: pkg-config or a compiler of C is not installed")
@@ -144,7 +144,7 @@ function(use_modules)
   endif()
   install_moved()
   set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
-  configure(${CMAKE_CURRENT_LIST_DIR}/modules
+  configure(${CMAKE_CURRENT_LIST_DIR}/pkg_check
     OPTIONS -D CMAKE_C_COMPILER=${C_COMPILER} -D CMAKE_BUILD_TYPE=Release)
   run(COMMAND ${CMAKE_COMMAND} --build ${build})
   run_consumer(${build}/nopal)
