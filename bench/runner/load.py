@@ -34,6 +34,16 @@ class Load:
         return max(0.0, every - ours - _TICKS * self._tick) / max(elapsed, self._tick)
 
 
+class Unknown:
+    """In the place of a Load where nobody asks: all runs count as quiet."""
+
+    def begin(self):
+        pass
+
+    def others(self):
+        return 0.0
+
+
 def keep_quiet(measurement):
     """Leaves out runs beside other programs, where a configuration has others; says so."""
     loads = [load for of in measurement.others.values() for load in of.values()]

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from runner.budget import NO_LIMIT
-from runner.load import keep_quiet
+from runner.load import Unknown, keep_quiet
 from runner.programs import CALLED, OWN_RUNTIMES, SIZES, base, environment_of
 
 FIELDS = ["problem", "runtime", "workers", "size", "n", "time_s", "verified", "forks",
@@ -232,7 +232,7 @@ class Plan:
 
 
 def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s, after_round=None,
-            seldom=frozenset(), once=frozenset(), budget=NO_LIMIT, load=None):
+            seldom=frozenset(), once=frozenset(), budget=NO_LIMIT, load=Unknown()):
     """`timeout_s` ends a run as a failure; `at_most_s` ends it as a known lower bound.
 
     The bound is for runtimes of others alone: one of ours that takes too long may hang.
@@ -261,15 +261,13 @@ def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s, aft
                        base(configuration[1]) not in OWN_RUNTIMES)
             limit_s = at_most_s if bounded else timeout_s
             begin = budget.clock()
-            if load:
-                load.begin()
+            load.begin()
             try:
                 program = build.program(configuration[0], configuration[1])
                 result.samples[configuration][number] = run_once(
                     program, configuration, size, limit_s, budget,
                     build.launcher(*configuration[1:]))
-                if load:
-                    result.others[configuration][number] = load.others()
+                result.others[configuration][number] = load.others()
             except OutOfTime:
                 if not result.samples[configuration]:
                     result.refused[configuration] = budget.said()
@@ -290,6 +288,5 @@ def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s, aft
         progress.round_over(number, rounds)
         if after_round:
             after_round(result)
-    if load:
-        result.loud = keep_quiet(result)
+    result.loud = keep_quiet(result)
     return result

@@ -10,7 +10,7 @@ import sys
 from runner import (checks, document, measure, picture, programs, report, studies, study_page,
                     summary)
 from runner.budget import Budget
-from runner.load import Load
+from runner.load import Load, Unknown
 from runner.programs import UsageError
 
 # A run of another runtime that takes longer is stopped and shown as a bound.
@@ -107,7 +107,7 @@ def perform(module, options, source):
 
     return as_study(measure.measure(build, configurations, wish.size, wish.rounds, seed,
                                     options.timeout, at_most_s, keep, seldom, once, budget,
-                                    Load() if options.quiet else None))
+                                    Load() if options.quiet else Unknown()))
 
 
 def write_json(path, module, study):

@@ -48,7 +48,8 @@ class Kept(unittest.TestCase):
 
     def test_tables_need_no_matplotlib(self):
         (self.out / "matplotlib").mkdir()
-        (self.out / "matplotlib" / "__init__.py").write_text("raise ImportError\n", encoding="utf-8")
+        module = self.out / "matplotlib" / "__init__.py"
+        module.write_text("raise ImportError\n", encoding="utf-8")
         with unittest.mock.patch.dict("os.environ", PYTHONPATH=str(self.out)):
             done = harness.run("--from", RESULTS / "overview.json")
             drawn = harness.run("--from", RESULTS / "overview.json", "--svg", self.out)

@@ -121,8 +121,10 @@ class Source:
         """Names that the page's text has."""
         self.text += '#line 1 "names in the text"\nnamespace names {\n'
         for number, name in enumerate(names):
-            known = f"n{number} = nopal" if name in ("io", "process") else f"n{number} {{ using nopal"
-            self.text += f"namespace {known}::{name}{';' if '=' in known else '; }'}\n"
+            known = f"{{ using nopal::{name}; }}"
+            if name in ("io", "process"):  # namespaces
+                known = f"= nopal::{name};"
+            self.text += f"namespace n{number} {known}\n"
         self.text += "}\n"
 
     def write(self):

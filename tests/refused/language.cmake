@@ -22,7 +22,8 @@ foreach(standard 98 11 14 17)
 endforeach()
 
 file(GLOB headers RELATIVE ${ROOT} ${ROOT}/nopal/*.h)
-list(REMOVE_ITEM headers nopal/nopal.h nopal/parallel_scheduler.h) # the latter needs C++26 or stdexec
+# The latter needs C++26 or stdexec.
+list(REMOVE_ITEM headers nopal/nopal.h nopal/parallel_scheduler.h)
 set(standards 98 11 14 17)
 foreach(header IN LISTS headers ITEMS nopal/c/fibril.h execution)
   list(POP_FRONT standards standard) # they take turns

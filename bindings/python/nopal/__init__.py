@@ -159,9 +159,10 @@ def map(f, array, grain=0, pieces=False):
     """f(x) for each x of an array of NumPy (along its first axis) or of a sequence, as an array or
     a list.
 
-    A ufunc of one argument is called with pieces of the array, and so is any f with pieces=True, of
-    a sequence with lists: it returns as many elements as it is given. A function of ctypes is called as
-    f(in, out, count), with the addresses of a piece and of its place in an array of the same type.
+    A ufunc of one argument is called with pieces of the array, and so is any f with pieces=True
+    (of a sequence: with lists), which returns as many elements as it is given. A function of ctypes
+    is called as f(in, out, count), with the addresses of a piece and of its place in an array of
+    the same type.
     """
     if numpy is None or not isinstance(array, numpy.ndarray):
         items = list(array)
