@@ -13,7 +13,7 @@
 // An older language has thousands of errors to tell: a file that is not there ends at the first.
 #if defined(__cplusplus) && __cplusplus < 202002L
 #error "Nopal is written in C++20: compile with -std=c++20 or later"
-#include <nopal/needs_c++20>
+#include <nopal_needs_c++20>
 #endif
 
 // The version of these headers. A test compares it with that of the project in CMakeLists.txt.
