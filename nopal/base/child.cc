@@ -27,12 +27,15 @@ void wait_for_linker() noexcept {
     give_way();
 }
 
-std::uint32_t behind = 0; // written in a child while that has one thread
+// Written in a child while that has one thread.
+std::uint32_t behind = 0;
+bool of_mapped = false;
 
 void begin_anew() noexcept {
   behind += 1;
   asking.store(asks ? 1 : 0, relaxed);
-  if (shared != nullptr)
+  of_mapped = shared != nullptr;
+  if (of_mapped)
     return;
   this_process += 1;
   in_child::all_begin_anew();
@@ -62,6 +65,7 @@ in_linker::~in_linker() {
 }
 
 std::uint32_t forks_behind() noexcept { return behind; }
+bool is_child_of_mapped() noexcept { return of_mapped; }
 
 void lost_in_child() noexcept {
   die("this process is a child of fork(), which a strand called, and that strand has come to the "

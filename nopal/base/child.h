@@ -38,6 +38,10 @@ namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 /// Any, and signal handlers.
 std::uint32_t forks_behind() noexcept;
 
+/// Whether this process is the child of one whose threads were mapped processes (shared.h). In such
+/// a child Nopal begins no threads.
+bool is_child_of_mapped() noexcept;
+
 /// The process as the runtime sees it, which is another one where it has begun anew; not 0. Written
 /// in a child while that has one thread.
 inline constinit std::uint32_t this_process = 1;

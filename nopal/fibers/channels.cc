@@ -69,7 +69,7 @@ struct values_of {
 // The random numbers of one call by a thread that runs no strands, and so has no vproc's. To ask
 // for the seed would decide the options.
 base::random of_this_call() noexcept {
-  static base::atomic<std::uint64_t> calls{0};
+  static constinit base::atomic<std::uint64_t> calls{0};
   base::random numbers;
   numbers.reseed(0, calls.fetch_add(1, base::relaxed));
   return numbers;

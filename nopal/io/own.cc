@@ -3,6 +3,7 @@
 #include "nopal/io/own.h"
 
 #include "nopal/base/atomic.h"
+#include "nopal/base/child.h"
 #include "nopal/base/spin_lock.h"
 
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <memory>
 
 namespace nopal::inline NOPAL_ABI::io {
 namespace {
@@ -75,9 +75,11 @@ struct owned_bell : bell {
 };
 thread_local owned_bell of_this_thread;
 
+NOPAL_IN_CHILD([]() noexcept { making.begin_anew(); });
+
+// Also in the child of a program with mapped workers, whose memory is its own.
 [[gnu::constructor]] void tell_children() noexcept {
   pthread_atfork(nullptr, nullptr, [] {
-    std::construct_at(&making);
     bell& mine = of_this_thread;
     close_if_own(mine.epoll, mine.alarm);
     mine = {};

@@ -35,6 +35,7 @@ void begin_all_in_child() noexcept {
     return false;
   });
 }
+// Also in the child of a program with mapped workers (own.cc).
 [[gnu::constructor]] void tell_children() noexcept {
   pthread_atfork(nullptr, nullptr, begin_all_in_child);
 }

@@ -2,6 +2,8 @@
 // The alarms' thread.
 #include "nopal/vproc/alarms.h"
 
+#include "nopal/base/child.h"
+#include "nopal/base/die.h"
 #include "nopal/base/per_process.h"
 #include "nopal/stack/stack.h"
 #include "nopal/vproc/ready.h"
@@ -27,6 +29,9 @@ struct alarm_thread {
 };
 
 void alarm::set(clock::time_point at) {
+  if (base::is_child_of_mapped()) [[unlikely]]
+    base::die("this process is a child of fork() of a program with mapped workers (nopal::mapped), "
+              "and has no thread that watches times: nothing here may sleep or have a deadline");
   alarm_thread& thread = alarm_thread::only_thread();
   set_in_ = base::this_process;
   thread.all.add(at, stack::seen(stack::no_stack, this));

@@ -4,6 +4,7 @@
 
 #include "nopal/base/clock.h"
 #include "nopal/base/die.h"
+#include "nopal/base/per_process.h"
 #include "nopal/sync/linked_queue.h"
 #include "nopal/vproc/alarms.h"
 
@@ -25,6 +26,7 @@ struct kept_failure {
   char what[240] = "";
   std::chrono::steady_clock::time_point since;
   std::size_t number = 1;
+  std::uint32_t kept_in = base::this_process;
   base::handed_over<kept_failure*> next{nullptr};
   base::handed_over<kept_failure*> before{nullptr};
 };
@@ -51,17 +53,20 @@ void describe(char* into, std::size_t size) noexcept {
   }
 }
 
-// Looks whether the oldest is kept for long. Lives as long as the process.
+// Looks whether the oldest is kept for long. In the child of fork() the parent's failures are told
+// by the parent alone.
+class list;
+base::per_process<list> the_list;
+
 class list : alarm {
 public:
-  static list& of_all() {
-    static auto* const made = new list;
-    return *made;
-  }
+  static list& of_all() { return the_list.get(); }
 
   void add(base::handed_over<kept_failure*>& first, kept_failure* made) {
     const std::lock_guard guard{lock_};
     ++number_;
+    if (first != nullptr && first->kept_in != base::this_process)
+      first = nullptr;
     if (first != nullptr || made == nullptr) { // another fiber was faster
       if (first != nullptr)
         first->number += 1;
@@ -76,6 +81,8 @@ public:
   }
   void remove(kept_failure* given) noexcept {
     const std::lock_guard guard{lock_};
+    if (given->kept_in != base::this_process)
+      return; // others of the parent's list point to it
     number_ -= given->number;
     kept_.remove(given);
     delete given;
@@ -86,6 +93,7 @@ public:
   }
 
 private:
+  friend base::per_process<list>;
   list() noexcept : alarm{look} {}
 
   // With the lock.

@@ -136,7 +136,7 @@ def problems_of_two_hosts(hosts, mpi, path, program):
 def problems_of_interfaces(hosts, mpi, path, program):
     """Each host has an interface to a network of its own, too: no port is open there."""
     for number, keeper in enumerate(hosts.keepers):
-        for words in (("link", "add", "second", "type", "dummy"),
+        for words in (("link", "add", "second", "type", "veth", "peer", "name", "third"),
                       ("address", "add", f"{_SECOND[number]}/24", "dev", "second"),
                       ("link", "set", "second", "up")):
             two_hosts.must(*two_hosts.inside(keeper, "ip", *words))

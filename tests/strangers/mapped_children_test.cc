@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The program did not hear of SIGCHLD when a child of a strand ended: the kernel tells the first
 // process otherwise, and let only one of its threads pass that on.
+#include "nopal/fiber.h"
 #include "nopal/fork.h"
 #include "nopal/runtime.h"
+#include "nopal/sleep.h"
 #include "tests/api/support.h"
 #include "tests/strangers/elsewhere.h"
 
@@ -10,6 +12,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -157,6 +160,21 @@ TEST_F(mapped_children, are_no_workers) {
   goes_on = true;
   s.join();
   EXPECT_EQ(heard, 0);
+}
+
+using mapped_children_death = death;
+TEST_F(mapped_children_death, that_sleep_are_told_that_nothing_watches_times) {
+  EXPECT_EXIT(elsewhere([] {
+                const pid_t child = fork();
+                if (child == 0) {
+                  nopal::run([] { nopal::sleep_for(std::chrono::milliseconds(1)); });
+                  _exit(0);
+                }
+                int status = 0;
+                waitpid(child, &status, 0);
+                _exit(WEXITSTATUS(status));
+              }),
+              testing::ExitedWithCode(70), "no thread that watches times");
 }
 
 } // namespace
