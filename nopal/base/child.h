@@ -76,8 +76,8 @@ template <class Mutex> void renew(Mutex& lock) noexcept {
 }
 
 /// While it lives, the calling thread may hold the dynamic linker's lock. fork() on another thread
-/// waits for its end, but not longer than a second: the thread that forks may have that lock itself,
-/// in a constructor of a library that is being loaded, so that this one waits for it.
+/// waits for its end, but not longer than a second: the thread that forks may have that lock
+/// itself, in a constructor of a library that is being loaded, so that this one waits for it.
 class in_linker {
 public:
   in_linker() noexcept;

@@ -37,13 +37,13 @@ function(nopal_add_process_library name)
   set_property(GLOBAL APPEND PROPERTY nopal_process_sources ${arg_SOURCES})
 endfunction()
 
-# What passes requests between machines, and the ring, are in the library without MPI for their tests.
+# What passes requests between machines and the ring are in the library without MPI for their tests.
 nopal_process_objects(process_common launch/handshake.cc launch/interfaces.cc launch/local.cc
   launch/needs.cc launch/neighbours.cc launch/ring.cc launch/watch.cc options.cc run/ends.cc
-  run/forked.cc run/guard.cc run/heap.cc run/libraries.cc run/runtime.cc run/statistics.cc session.cc
-  transport/adapters.cc transport/requests.cc transport/sealed.cc transport/secret.cc
-  transport/shared_memory.cc transport/steal_service.cc transport/tcp_answers.cc
-  transport/tcp_messages.cc transport/tcp_places.cc)
+  run/forked.cc run/guard.cc run/heap.cc run/libraries.cc run/runtime.cc run/statistics.cc
+  session.cc transport/adapters.cc transport/requests.cc transport/sealed.cc
+  transport/secret.cc transport/shared_memory.cc transport/steal_service.cc
+  transport/tcp_answers.cc transport/tcp_messages.cc transport/tcp_places.cc)
 if(NOPAL_CHECKS)
   target_sources(nopal_process_common PRIVATE ${PROJECT_SOURCE_DIR}/tools/isolation.cc)
 endif()

@@ -30,8 +30,8 @@ base::atomic<std::uint32_t> started{0}; // the process in which the pool runs; 0
 std::mutex lock;                        // held to start or end the pool; guards the rest
 bool opened = false;
 bool prints_at_exit = false;
-// Its answers are the same in the child of fork(), which does not ask again: a thread of the program
-// may have held the linker's lock. A copy of Nopal that is loaded later meets this one.
+// Its answers are the same in the child of fork(), which does not ask again: a thread of the
+// program may have held the linker's lock. A copy of Nopal that is loaded later meets this one.
 base::atomic<bool> linker_asked{false};
 
 // The child of fork() opens all anew at its first fork of a strand, as if it was the first process.

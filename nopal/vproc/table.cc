@@ -39,9 +39,9 @@ struct unused {
   std::uint64_t seed = 0;
 };
 
-// Never destroyed: forks may come as late as from the last static destructor. Not in the heap, where
-// ThreadSanitizer sees the allocation, but not what orders it before uses if the library is built
-// without it.
+// Never destroyed: forks may come as late as from the last static destructor. Not in the heap,
+// where ThreadSanitizer sees the allocation, but not what orders it before uses if the library is
+// built without it.
 alignas(unused) char room_of_unused[sizeof(unused)];
 base::per_process<unused> all_unused{room_of_unused};
 

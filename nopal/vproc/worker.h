@@ -109,8 +109,8 @@ extern constinit stand_in no_worker;
 
 inline bool is_worker(const worker* self) noexcept { return self != &no_worker; }
 // The worker of the calling strand, after code of the program. Ends the program if that called
-// fork(), and this is the child: there the thread has left its strand (worker.cc), and the scheduler
-// that it would go on with runs in the parent alone.
+// fork(), and this is the child: there the thread has left its strand (worker.cc), and the
+// scheduler that it would go on with runs in the parent alone.
 [[gnu::always_inline]] inline worker* strands_own() noexcept {
   worker* const self = current();
   if (!is_worker(self)) [[unlikely]]

@@ -17,7 +17,8 @@ import tree
 _OTHERS = ("nopal/mapped/", "nopal/process/")
 _LOCK = r"(?:std::(?:recursive_|shared_|timed_)?mutex|std::condition_variable\w*|std::once_flag)"
 _OF_FILE = re.compile(
-    rf"^(?:(?:inline|constinit|static|alignas\(\d+\)) )*(?:{_LOCK}|(?:base::)?spin_lock) (\w+)[;{{]",
+    r"^(?:(?:inline|constinit|static|alignas\(\d+\)) )*"
+    rf"(?:{_LOCK}|(?:base::)?spin_lock) (\w+)[;{{]",
     re.MULTILINE)
 _IN_OBJECT = re.compile(rf"^[ \t]+(?:(?:mutable|alignas\(\d+\)) )*{_LOCK} (\w+)[;{{]", re.MULTILINE)
 _GUARDED = re.compile(
@@ -39,7 +40,8 @@ def check(root, *exceptions):
             continue
         text = tree.code_only(tree.read(root, path))
         for match in _OF_FILE.finditer(text):
-            if not re.search(rf"\brenew\({match.group(1)}\)|\b{match.group(1)}\.begin_anew\(\)", text):
+            name = match.group(1)
+            if not re.search(rf"\brenew\({name}\)|\b{name}\.begin_anew\(\)", text):
                 tell(path, text, match, "does not begin anew in the child of fork()")
         for match in _IN_OBJECT.finditer(text):
             if "per_process<" not in text:

@@ -27,8 +27,8 @@ struct ended {
 
 class child {
 public:
-  // Calls fork(); where it returns 0, `f`, and then _exit with what f returns. A child that hangs is
-  // ended by SIGALRM. The program's own handlers and destructors are f's affair (exit).
+  // Calls fork(); where it returns 0, `f`, and then _exit with what f returns. A child that hangs
+  // is ended by SIGALRM. The program's own handlers and destructors are f's affair (exit).
   template <class F> explicit child(F f) {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A strand calls fork(), and its child process comes back to what began before: the continuation of
-// its parent, a join, the end of a fiber. Where these are on the thread alone that forked, the child
-// goes on; else it ends with a sentence. It hung, or ran what its parent runs too.
+// its parent, a join, the end of a fiber. Where these are on the thread alone that forked, the
+// child goes on; else it ends with a sentence. It hung, or ran what its parent runs too.
 #include "nopal/affine.h"
 #include "nopal/blocking.h"
 #include "nopal/cancel.h"

@@ -5,7 +5,8 @@
 // Over TCP it is not: whoever reaches UCX's port writes to any address of the process, whatever the
 // features of UCX's context are, or makes UCX end the process. A context for one-sided operations
 // moreover obeys UCX's emulated ones, which ask for no key, from whoever can connect to its
-// adapters. So UCX is begun with adapters alone, and never with a list of transports that may bring TCP.
+// adapters. So UCX is begun with adapters alone, and never with a list of transports that may bring
+// TCP.
 #pragma once
 
 #include "nopal/config.h"
