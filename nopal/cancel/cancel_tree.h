@@ -8,7 +8,7 @@
 #include "nopal/base/flag.h"
 #include "nopal/config.h"
 #include "nopal/vproc/cancel_node.h"
-#include "nopal/vproc/kept_failures.h"
+#include "nopal/vproc/failure_keeper.h"
 
 #include <exception>
 

@@ -22,7 +22,7 @@
 #include "nopal/join/cancelable.h"
 #include "nopal/join/partials.h"
 #include "nopal/sync/provision.h"
-#include "nopal/vproc/kept_failures.h"
+#include "nopal/vproc/failure_keeper.h"
 
 #include <cstdint>
 #include <exception>

@@ -17,7 +17,7 @@ namespace {
 
 using nopal::base::forks_behind;
 
-TEST(Child, EachForkIsCountedInTheChildAlone) {
+TEST(child, each_fork_is_counted_in_the_child_alone) {
   const std::uint32_t before = forks_behind();
   const pid_t child = fork();
   if (child == 0) {
@@ -45,7 +45,7 @@ template <class F> int status_of_child(F f) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-TEST(Child, ALockThatTheParentHolds) {
+TEST(child, a_lock_that_the_parent_holds) {
   nopal::base::spin_lock lock;
   std::atomic<bool> held{false};
   std::atomic<bool> done{false};
@@ -73,7 +73,7 @@ TEST(Child, ALockThatTheParentHolds) {
   other.join();
 }
 
-TEST(Child, ALockThatTheCallerHoldsIsItsOwnToRelease) {
+TEST(child, a_lock_that_the_caller_holds_is_its_own_to_release) {
   nopal::base::spin_lock lock;
   lock.lock();
   EXPECT_EQ(status_of_child([&] {
@@ -97,7 +97,7 @@ struct made_slowly {
 };
 
 // A static local variable would wait for the parent's thread.
-TEST(Child, MakesAnObjectThatTheParentIsMaking) {
+TEST(child, makes_an_object_that_the_parent_is_making) {
   static nopal::base::per_process<made_slowly> object;
   std::thread other{[] { EXPECT_EQ(object.get().value, 7); }};
   while (made == 0)

@@ -23,7 +23,7 @@ _NOPAL_BEGINS = struct.pack("<QIIQ", 0x6E6F70616C20736D, 0, 1, 1)
 
 
 def connected(host, port):
-    made = socket.create_connection((host, port), timeout=10)
+    made = socket.create_connection((host, port))
     made.settimeout(_PATIENCE_S)
     return made
 

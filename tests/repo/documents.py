@@ -154,7 +154,7 @@ class Facts:
         ends = ["_".join(parts[first:]) for first in range(len(parts))]
         return any(
             f"tests/{suite}/{end}.py" in self.texts
-            or re.search(rf"\b{end}\b", declared, re.IGNORECASE)
+            or re.search(rf"\b{re.escape(end)}\b", declared, re.IGNORECASE)
             for end in ends
         )
 

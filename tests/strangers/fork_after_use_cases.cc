@@ -251,7 +251,7 @@ private:
   std::thread threads_[2];
 };
 
-class ForkAfterUse : public testing::TestWithParam<kind> {
+class fork_after_use : public testing::TestWithParam<kind> {
 protected:
   void SetUp() override { use_all(); }
   static int in_a_child() { return GetParam().run() ? 0 : 1; }
@@ -259,16 +259,16 @@ protected:
 
 constexpr int kTimes = 3;
 
-TEST_P(ForkAfterUse, WhereNoStrandRuns) {
+TEST_P(fork_after_use, where_no_strand_runs) {
   for (int i = 0; i < kTimes; ++i)
     EXPECT_EQ(in_child(in_a_child), 0);
 }
-TEST_P(ForkAfterUse, WhereOtherThreadsCompute) {
+TEST_P(fork_after_use, where_other_threads_compute) {
   const busy others;
   for (int i = 0; i < kTimes; ++i)
     EXPECT_EQ(in_child(in_a_child), 0);
 }
-TEST_P(ForkAfterUse, InAStrand) {
+TEST_P(fork_after_use, in_strand) {
   for (int i = 0; i < kTimes; ++i) {
     nopal::scope s;
     s.fork([] { fib(12); });
@@ -277,7 +277,7 @@ TEST_P(ForkAfterUse, InAStrand) {
     s.join();
   }
 }
-TEST_P(ForkAfterUse, InAFiberAndInWhatIsSubmitted) {
+TEST_P(fork_after_use, in_a_fiber_and_in_what_is_submitted) {
   nopal::run([] {
     nopal::spawn([] { EXPECT_EQ(in_child(in_a_child), 0); });
     nopal::affine([] { EXPECT_EQ(in_child(in_a_child), 0); });
@@ -285,7 +285,7 @@ TEST_P(ForkAfterUse, InAFiberAndInWhatIsSubmitted) {
   });
   nopal::submit([] { EXPECT_EQ(in_child(in_a_child), 0); }).get();
 }
-TEST_P(ForkAfterUse, InAChildOfAChildOfAChild) {
+TEST_P(fork_after_use, in_a_child_of_a_child_of_a_child) {
   EXPECT_EQ(in_child([] {
               return forks() && in_child([] {
                                   return sleeps() && in_child(in_a_child) == 0 ? 0 : 1;
@@ -295,10 +295,10 @@ TEST_P(ForkAfterUse, InAChildOfAChildOfAChild) {
             }),
             0);
 }
-INSTANTIATE_TEST_SUITE_P(Each, ForkAfterUse, testing::ValuesIn(kinds),
+INSTANTIATE_TEST_SUITE_P(Each, fork_after_use, testing::ValuesIn(kinds),
                          [](const auto& of) { return std::string{of.param.name}; });
 
-TEST(ForksInARow, EachChildComputes) {
+TEST(forks_in_a_row, each_child_computes) {
   for (int i = 0; i < 50; ++i)
     EXPECT_EQ(in_child([] { return forks() ? 0 : 1; }), 0);
 }
@@ -307,9 +307,9 @@ int descend(int generations) {
              ? 0
              : 1;
 }
-TEST(ForksInARow, EachChildHasAChild) { EXPECT_EQ(descend(20), 0); }
+TEST(forks_in_a_row, each_child_has_a_child) { EXPECT_EQ(descend(20), 0); }
 
-TEST(ForksAtOnce, OfSeveralThreads) {
+TEST(forks_at_once, of_several_threads) {
   use_all();
   std::thread all[4];
   for (std::thread& each : all)
@@ -322,7 +322,7 @@ TEST(ForksAtOnce, OfSeveralThreads) {
   for (std::thread& each : all)
     each.join();
 }
-TEST(ForksAtOnce, WithAThreadThatStartsAndStopsTheWorkers) {
+TEST(forks_at_once, with_a_thread_that_starts_and_stops_the_workers) {
   std::atomic<bool> stop{false};
   std::thread other{[&] {
     while (!stop) {
@@ -336,7 +336,7 @@ TEST(ForksAtOnce, WithAThreadThatStartsAndStopsTheWorkers) {
   other.join();
 }
 
-TEST(ProgramsInTheirPlace, AreAsEver) {
+TEST(programs_in_their_place, are_as_ever) {
   nopal::scope s;
   s.fork([] {
     EXPECT_EQ(in_child([] { return execl("/bin/sh", "sh", "-c", "exit 3", nullptr); }), 3);
@@ -355,7 +355,7 @@ TEST(ProgramsInTheirPlace, AreAsEver) {
   s.join();
 }
 
-TEST(ObjectsOfTheParent, ThatNobodyUsesWorkInTheChild) {
+TEST(objects_of_the_parent, that_nobody_uses_work_in_the_child) {
   nopal::mutex one;
   nopal::reducer<nopal::adding<long>> sum;
   nopal::per_worker<long> counts;

@@ -91,14 +91,14 @@ long fib(int n) {
 }
 
 // The outermost child: its parent's continuation is public at once.
-TEST(ForkInAStrand, ThatIsTheOutermostChild) {
+TEST(fork_in_strand, that_is_the_outermost_child) {
   forking forks;
   nopal::scope s;
   s.fork([&] { forks(); });
   s.join();
   EXPECT_TRUE(is_told(forks.comes_back())) << forks.comes_back();
 }
-TEST(ForkInAStrand, WithParents) {
+TEST(fork_in_strand, with_parents) {
   for (int i = 0; i < 10; ++i) {
     forking forks;
     std::atomic<bool> back{false};
@@ -113,7 +113,7 @@ TEST(ForkInAStrand, WithParents) {
   }
 }
 // The continuation of a sibling runs here while the sibling, which waits for this, is elsewhere.
-TEST(ForkInAStrand, WhoseSiblingIsOnAnotherThread) {
+TEST(fork_in_strand, whose_sibling_is_on_another_thread) {
   if (nopal::num_workers() == 1)
     GTEST_SKIP() << "there is no other thread";
   forking forks;
@@ -135,7 +135,7 @@ TEST(ForkInAStrand, WhoseSiblingIsOnAnotherThread) {
   EXPECT_TRUE(is_told(forks.comes_back())) << forks.comes_back();
 }
 // What the child forks in the same scope does not make it forget the sibling.
-TEST(ForkInAStrand, ThatForksAgainInTheScope) {
+TEST(fork_in_strand, that_forks_again_in_the_scope) {
   if (nopal::num_workers() == 1)
     GTEST_SKIP() << "there is no other thread";
   forking forks;
@@ -157,7 +157,7 @@ TEST(ForkInAStrand, ThatForksAgainInTheScope) {
   });
   EXPECT_TRUE(is_told(forks.comes_back())) << forks.comes_back();
 }
-TEST(ForkInAStrand, OfALoop) {
+TEST(fork_in_strand, of_a_loop) {
   forking forks;
   nopal::for_index(
       0, 100,
@@ -168,7 +168,7 @@ TEST(ForkInAStrand, OfALoop) {
       1);
   EXPECT_TRUE(is_told(forks.comes_back())) << forks.comes_back();
 }
-TEST(ForkInAStrand, ThatThrowsThen) {
+TEST(fork_in_strand, that_throws_then) {
   forking forks;
   try {
     nopal::scope s;
@@ -182,17 +182,17 @@ TEST(ForkInAStrand, ThatThrowsThen) {
   }
   EXPECT_TRUE(is_told(forks.comes_back())) << forks.comes_back();
 }
-TEST(ForkInAStrand, ThatIsAFiber) {
+TEST(fork_in_strand, that_is_a_fiber) {
   forking forks;
   nopal::run([&] { nopal::spawn([&] { forks(); }); });
   EXPECT_TRUE(is_told(forks.comes_back())) << forks.comes_back();
 }
-TEST(ForkInAStrand, ThatIsTheBodyOfRun) {
+TEST(fork_in_strand, that_is_the_body_of_run) {
   forking forks;
   nopal::run([&] { forks(); });
   EXPECT_TRUE(is_told(forks.comes_back())) << forks.comes_back();
 }
-TEST(ForkInAStrand, ThatWakesAFiberOfTheParent) {
+TEST(fork_in_strand, that_wakes_a_fiber_of_the_parent) {
   forking forks;
   nopal::channel<int> values;
   nopal::run([&] {
@@ -207,29 +207,29 @@ TEST(ForkInAStrand, ThatWakesAFiberOfTheParent) {
   });
   EXPECT_TRUE(is_told(forks.comes_back())) << forks.comes_back();
 }
-TEST(ForkInAStrand, OfATask) {
+TEST(fork_in_strand, of_a_task) {
   forking forks;
   nopal::submit([&] { forks(); }).get();
   EXPECT_TRUE(is_told(forks.comes_back())) << forks.comes_back();
 }
-TEST(ForkInAStrand, OfAGroupOfTasks) {
+TEST(fork_in_strand, of_a_group_of_tasks) {
   forking forks;
   nopal::task_group all;
   all.add([&] { forks(); });
   all.wait();
   EXPECT_TRUE(is_told(forks.comes_back())) << forks.comes_back();
 }
-TEST(ForkInAStrand, InAnAffineCall) {
+TEST(fork_in_strand, in_an_affine_call) {
   forking forks;
   nopal::run([&] { nopal::affine([&] { forks(); }); });
   EXPECT_TRUE(is_told(forks.comes_back())) << forks.comes_back();
 }
-TEST(ForkInAStrand, ThatBlocks) {
+TEST(fork_in_strand, that_blocks) {
   forking forks;
   nopal::run([&] { nopal::blocking([&] { forks(); }); });
   EXPECT_TRUE(is_told(forks.comes_back())) << forks.comes_back();
 }
-TEST(ForkInAStrand, ThatIsCancelled) {
+TEST(fork_in_strand, that_is_cancelled) {
   forking forks;
   {
     nopal::cancel_scope s{1h};
@@ -262,13 +262,13 @@ private:
   bool forked_ = false;
   std::deque<nopal::fiber> kept_;
 };
-TEST(ForkInACallback, OfAScheduler) {
+TEST(fork_in_a_callback, of_a_scheduler) {
   forking forks;
   asks_when_it_forks order{forks};
   nopal::run(order, [] { nopal::spawn([] {}); });
   EXPECT_TRUE(is_told(forks.comes_back())) << forks.comes_back();
 }
-TEST(ForkInACallback, OfATokenAtADeadline) {
+TEST(fork_in_a_callback, of_a_token_at_a_deadline) {
   forking forks;
   std::atomic<bool> called{false};
   nopal::cancel_scope s{1ms};
@@ -287,7 +287,7 @@ TEST(ForkInACallback, OfATokenAtADeadline) {
 }
 
 // A thread of the parent waits: the child has only the frame in which it waited.
-TEST(ForkBesideAWait, WakesNoThreadOfTheParent) {
+TEST(fork_beside_a_wait, wakes_no_thread_of_the_parent) {
   nopal::stop_workers(); // which wait, too
   const auto waiting = [] { return nopal::vproc::idle.waiting.look().number(); };
   const std::uint32_t before = waiting();
