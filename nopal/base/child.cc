@@ -55,6 +55,8 @@ void in_child::all_begin_anew() noexcept {
     each->begin_anew_();
 }
 
+void renew(pthread_mutex_t* lock) noexcept { pthread_mutex_init(lock, nullptr); }
+
 in_linker::in_linker() noexcept {
   asks = true;
   asking.fetch_add(1, relaxed);

@@ -71,9 +71,8 @@ private:
   [[gnu::init_priority(101)]] const ::nopal::base::in_child part_in_child { begin_anew }
 
 /// A mutex in the child: nobody holds it.
-template <class Mutex> void renew(Mutex& lock) noexcept {
-  pthread_mutex_init(lock.native_handle(), nullptr);
-}
+void renew(pthread_mutex_t* lock) noexcept;
+template <class Mutex> void renew(Mutex& lock) noexcept { renew(lock.native_handle()); }
 
 /// While it lives, the calling thread may hold the dynamic linker's lock. fork() on another thread
 /// waits for its end, but not longer than a second: the thread that forks may have that lock
