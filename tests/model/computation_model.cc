@@ -12,6 +12,12 @@
 #include <exception>
 #include <iterator>
 
+// Telling of failures has a lock of its own (kept_failures.cc), and is left out here.
+namespace nopal::inline NOPAL_ABI::vproc {
+void kept_failures::keep() noexcept {}
+void kept_failures::forget() noexcept {}
+} // namespace nopal::inline NOPAL_ABI::vproc
+
 namespace nopal::model {
 namespace {
 
