@@ -7,6 +7,7 @@
 #pragma once
 
 #include "nopal/arch/arch.h"
+#include "nopal/base/child.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/join/descent.h"
@@ -40,6 +41,7 @@ struct scope_state {
   failure* failures;
   std::uint32_t stops; // not used
   unsigned uncaught;   // set by activate
+  std::uint32_t made_in = base::this_process;
   union {
     strand_state strand; // in a union, so that no scope pays for its initialisation
   };

@@ -20,13 +20,17 @@ std::mutex lock; // guards all below
 bool forked = false;
 // What was asked for; null: nothing yet. Each change makes a new object, and none is destroyed: the
 // child of fork() finds one that is complete, and the last static destructor may fork.
-const config::options* asked_for = nullptr;
+struct asked_options {
+  config::options options;
+  const asked_options* before;
+};
+const asked_options* asked_for = nullptr;
+void want(const config::options& asked) { asked_for = new asked_options{asked, asked_for}; }
 const config::options& wanted() {
   if (asked_for == nullptr)
-    asked_for = new config::options;
-  return *asked_for;
+    want({});
+  return asked_for->options;
 }
-void want(const config::options& asked) { asked_for = new config::options(asked); }
 // Null until the options are asked for. Never destroyed, too.
 const config::resolved_options* resolved = nullptr;
 

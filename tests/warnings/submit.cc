@@ -6,7 +6,7 @@
 #include <exception>
 #include <latch>
 
-namespace {
+namespace awaited {
 
 struct begun {
   struct promise_type {
@@ -18,10 +18,10 @@ struct begun {
   };
 };
 
-} // namespace
+} // namespace awaited
 
 // Others may see this function, so its frame is to be as visible.
-begun submit_awaits(int& sum, std::latch& ended) {
+awaited::begun submit_awaits(int& sum, std::latch& ended) {
   sum += co_await nopal::submit([] { return 1; });
   int referred = 2;
   sum += co_await nopal::submit([&referred]() -> int& { return referred; });
