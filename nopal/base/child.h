@@ -38,8 +38,8 @@ namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 /// Any, and signal handlers.
 std::uint32_t forks_behind() noexcept;
 
-/// Whether this process is the child of one whose threads were mapped processes (shared.h). In such
-/// a child Nopal begins no threads.
+/// Whether this process is the child of one that is linked with nopal::mapped (shared.h). A thread
+/// of Nopal's own that the parent had begun is not begun again here.
 bool is_child_of_mapped() noexcept;
 
 /// The process as the runtime sees it, which is another one where it has begun anew; not 0. Written

@@ -14,7 +14,7 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 struct alarm_thread {
   alarm::queue all{&idle.waiting};
-  base::atomic<bool> started{false};
+  base::atomic<std::uint32_t> started{0}; // 1 + forks_behind() where it was; 0: not yet
 
   // Never destroyed: the thread uses it as long as the process lives.
   static alarm_thread& only_thread() {
@@ -29,14 +29,16 @@ struct alarm_thread {
 };
 
 void alarm::set(clock::time_point at) {
-  if (base::is_child_of_mapped()) [[unlikely]]
-    base::die("this process is a child of fork() of a program with mapped workers (nopal::mapped), "
-              "and has no thread that watches times: nothing here may sleep or have a deadline");
   alarm_thread& thread = alarm_thread::only_thread();
   set_in_ = base::this_process;
   thread.all.add(at, stack::seen(stack::no_stack, this));
-  if (!thread.started.load(base::relaxed) && !thread.started.exchange(true, base::relaxed))
-    start_helper(alarm_thread::run, "watches deadlines and timeouts");
+  std::uint32_t seen = thread.started.load(base::relaxed);
+  const std::uint32_t here = 1 + base::forks_behind();
+  if (seen == 0 && thread.started.compare_exchange_strong(seen, here, base::relaxed, base::relaxed))
+    return start_helper(alarm_thread::run, "watches deadlines and timeouts");
+  if (seen != here && base::is_child_of_mapped()) [[unlikely]]
+    base::die("this process is a child of fork() of a program with mapped workers (nopal::mapped), "
+              "and has no thread that watches times: nothing here may sleep or have a deadline");
 }
 
 void alarm::ring_again(clock::time_point at) { alarm_thread::only_thread().all.again(at, this); }

@@ -298,7 +298,7 @@ TEST(unknown_variables, names_each_and_lists_the_known) {
       "NOPAL_STATS, "
       "NOPAL_VERBOSE, NOPAL_SEED, "
       "NOPAL_PROCESSES, NOPAL_REGION_SIZE, NOPAL_HEAP_SIZE, NOPAL_TRANSPORT, NOPAL_LATENCY_US, "
-      "NOPAL_PROGRESS, NOPAL_MAPPED");
+      "NOPAL_PROGRESS, NOPAL_INTERFACES, NOPAL_MAPPED");
   EXPECT_TRUE(sentences[1].starts_with("NOPAL_ is not")) << sentences[1];
   EXPECT_TRUE(sentences[2].starts_with("NOPAL_SEEDS is not")) << sentences[2];
 }

@@ -16,6 +16,7 @@ import sys
 _WORD = b"INTRUDED"
 _MANY = 300
 _PATIENCE_S = 0.2
+_CONNECTING_S = 10  # where nobody takes connections any more
 
 _UCX_BEGINS = struct.pack("<Q", 0xCAFEBABE12345678)
 _UCX_ASKS = struct.pack("<BIIBQH", 32, 29, 1, 0, 7, 2) + bytes([18, 103, 127, 0, 0, 1]) + bytes(8)
@@ -23,7 +24,7 @@ _NOPAL_BEGINS = struct.pack("<QIIQ", 0x6E6F70616C20736D, 0, 1, 1)
 
 
 def connected(host, port):
-    made = socket.create_connection((host, port))
+    made = socket.create_connection((host, port), timeout=_CONNECTING_S)
     made.settimeout(_PATIENCE_S)
     return made
 

@@ -184,6 +184,7 @@ TEST_F(budget, live_and_dead_pages_are_counted) {
 }
 
 TEST_F(budget, dead_pages_beyond_it_are_noticed) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe"); // a child of fork() has no stacks yet
   EXPECT_EXIT(
       for (std::size_t i = 0; i <= kBudget / kPages; ++i) {
         const stack_id id = stack::acquire();

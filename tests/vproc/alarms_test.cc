@@ -75,6 +75,7 @@ TEST(alarms, that_were_taken_back_do_not_ring) {
 TEST(alarms, wake_what_waits_unless_another_was_faster) {
   choice first;
   fiber waiting; // of no group: a thread that runs no strand waits
+  waiting.waits_in = nopal::base::this_process;
   timed_wait until{first, 7};
   until.begin(&waiting, alarm::clock::now() + 1ms);
   waiting.waker.wait();
@@ -83,6 +84,7 @@ TEST(alarms, wake_what_waits_unless_another_was_faster) {
 
   choice second;
   fiber woken;
+  woken.waits_in = nopal::base::this_process;
   timed_wait later{second, 7};
   later.begin(&woken, alarm::clock::now() + 24h);
   EXPECT_TRUE(second.claim(0));

@@ -57,6 +57,7 @@ public:
 struct fiber_of_group : nopal::vproc::fiber {
   explicit fiber_of_group(nopal::vproc::group& its_group) {
     group = &its_group;
+    its_group.begun_in = nopal::base::this_process;
     context_.computation = &computation_;
   }
 

@@ -67,8 +67,12 @@ TEST(computation, counts_units_that_a_vproc_holds_as_fibers) {
 TEST(computation, keeps_the_first_failure_and_counts_all) {
   nopal::vproc::computation computation;
   EXPECT_EQ(computation.failures(), 0u);
-  computation.fail(std::make_exception_ptr(std::runtime_error("first")));
-  computation.fail(std::make_exception_ptr(std::runtime_error("second")));
+  for (const char* const what : {"first", "second"})
+    try {
+      throw std::runtime_error(what);
+    } catch (...) {
+      computation.fail(std::current_exception());
+    }
   EXPECT_EQ(computation.failures(), 2u);
   std::string caught;
   try {
