@@ -236,6 +236,7 @@ TEST(no_time, is_waited_for_without_another_thread) {
     nopal::condition_variable never;
     nopal::channel<int> empty;
     std::unique_lock lock{mutex};
+    nopal::spawn([] {});
     nopal::yield(); // the thread that preempts is there from now on
     const auto before = threads();
     for (const auto time : {0ns, -1ns, std::chrono::nanoseconds::min()}) {

@@ -11,8 +11,8 @@
 namespace nopal_test {
 namespace {
 
-constexpr process::options two{.processes = 2, .region_size = std::size_t{1} << 20};
-constexpr process::options four{.processes = 4, .region_size = std::size_t{1} << 20};
+const process::options two{.processes = 2, .region_size = std::size_t{1} << 20};
+const process::options four{.processes = 4, .region_size = std::size_t{1} << 20};
 
 // A check build may warn of a frame in which the address of an exception is left that was caught.
 std::string result_of(const ended& got) {

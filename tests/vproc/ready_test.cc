@@ -86,6 +86,7 @@ TEST_F(ready, one_that_its_vproc_may_not_run_yet_waits_there) {
 
 TEST_F(ready, a_thread_that_runs_no_strands_is_woken) {
   fiber.group = nullptr;
+  fiber.waits_in = nopal::base::this_process;
   make_ready(&fiber);
   fiber.waker.wait(); // returns at once
   EXPECT_TRUE(shared_ready.empty());
