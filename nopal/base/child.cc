@@ -13,18 +13,27 @@
 namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 namespace {
 
-// Threads that ask the dynamic linker. Relaxed: a thread that begins to meanwhile is as one that
-// forked first.
+// Threads that ask the dynamic linker, and threads that fork. No thread begins to ask while another
+// one forks, so the child finds the linker's lock free.
+//
+// Orders: A  a thread that asks: asking += 1, reads forking. One that forks: forking += 1, reads
+//            asking. All are sequentially consistent, so at least one of the two sees the other.
 atomic<std::uint32_t> asking{0};
+atomic<std::uint32_t> forking{0};
 thread_local bool asks __attribute__((tls_model("initial-exec"))) = false; // or its handler does
 
 void wait_for_linker() noexcept {
   using clock = std::chrono::steady_clock;
-  if (asking.load(relaxed) == 0 || asks)
+  if (asks)
     return;
+  forking.fetch_add(1, seq_cst); // A
   for (const auto begun = clock::now();
-       asking.load(relaxed) != 0 && clock::now() - begun < std::chrono::seconds(1);)
+       asking.load(seq_cst) != 0 && clock::now() - begun < std::chrono::seconds(1);) // A
     give_way();
+}
+void has_forked() noexcept {
+  if (!asks)
+    forking.fetch_sub(1, release);
 }
 
 // Written in a child while that has one thread.
@@ -34,6 +43,7 @@ bool of_mapped = false;
 void begin_anew() noexcept {
   behind += 1;
   asking.store(asks ? 1 : 0, relaxed);
+  forking.store(0, relaxed);
   of_mapped = shared != nullptr;
   if (of_mapped)
     return;
@@ -43,7 +53,7 @@ void begin_anew() noexcept {
 
 // Before the program's constructors, which may fork, and whose handlers may use Nopal.
 [[gnu::constructor(101)]] void watch_forks() noexcept {
-  pthread_atfork(wait_for_linker, nullptr, begin_anew);
+  pthread_atfork(wait_for_linker, has_forked, begin_anew);
 }
 
 } // namespace
@@ -59,10 +69,17 @@ void renew(pthread_mutex_t* lock) noexcept { pthread_mutex_init(lock, nullptr); 
 
 in_linker::in_linker() noexcept {
   asks = true;
-  asking.fetch_add(1, relaxed);
+  for (;;) {
+    asking.fetch_add(1, seq_cst);   // A
+    if (forking.load(seq_cst) == 0) // A
+      return;
+    asking.fetch_sub(1, release);
+    while (forking.load(relaxed) != 0)
+      give_way();
+  }
 }
 in_linker::~in_linker() {
-  asking.fetch_sub(1, relaxed);
+  asking.fetch_sub(1, release);
   asks = false;
 }
 

@@ -145,6 +145,8 @@ def problems_of_interfaces(hosts, mpi, path, program):
         with tempfile.TemporaryDirectory() as folder:
             launcher = hosts_test.Launcher(mpi, path, program, hosts, folder)
             launcher.more = [word for name in choice for word in ("-x", name)]
+            for part in ("oob", "btl"):  # the MPI's own ports are not asked about
+                launcher.more += ["--mca", f"{part}_tcp_if_include", "10.77.19.0/24"]
             running = subprocess.Popen(
                 launcher.command(2, launcher.program, "until", "1", folder),
                 env=one_host.environment(NOPAL_TRANSPORT="ucx", **choice),
