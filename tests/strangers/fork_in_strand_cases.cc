@@ -283,7 +283,8 @@ TEST(fork_in_a_callback, of_a_token_at_a_deadline) {
   static_cast<void>(s.try_join());
   while (!called)
     std::this_thread::yield();
-  EXPECT_TRUE(is_told(forks.comes_back())) << forks.comes_back();
+  // The strand that joins may have called it, when all else had ended: then the child goes on.
+  EXPECT_TRUE(is_right_or_told(forks.comes_back())) << forks.comes_back();
 }
 
 // A thread of the parent waits: the child has only the frame in which it waited.
