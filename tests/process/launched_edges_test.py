@@ -9,6 +9,8 @@ upwards moves; a process dies before it begins the program; the start on 64 proc
 TIMES. Once means few: two of the transports, and 16 processes.
 """
 
+import contextlib
+import os
 import re
 import subprocess
 import sys
@@ -30,8 +32,16 @@ _MOUNTS = (
 )
 
 
-# Where all processes end at once, MPICH's launcher may die of SIGPIPE before it has passed on what
-# they have said. Python ignores the signal, and so does the launcher where it is not restored.
+@contextlib.contextmanager
+def open_input():
+    """An input without an end. At its end MPICH's launcher writes to its own daemons, and where
+    all processes have ended already it dies of that before it has passed on what they have said."""
+    ends = os.pipe()
+    try:
+        yield ends[0]
+    finally:
+        for end in ends:
+            os.close(end)
 
 
 def check_mounts(launcher):
@@ -42,15 +52,16 @@ def check_mounts(launcher):
         if subprocess.run([*apart, mount], capture_output=True, check=False).returncode != 0:
             continue
         command = launcher.command(16, launcher.program, "10", "1")
-        done = subprocess.run(
-            [*apart, mount + ' && exec "$0" "$@"', *command],
-            env=one_host.environment(NOPAL_REGION_SIZE="1G", NOPAL_STATS="1"),
-            capture_output=True,
-            text=True,
-            timeout=one_host.SECONDS,
-            check=False,
-            restore_signals=False,
-        )
+        with open_input() as end:
+            done = subprocess.run(
+                [*apart, mount + ' && exec "$0" "$@"', *command],
+                env=one_host.environment(NOPAL_REGION_SIZE="1G", NOPAL_STATS="1"),
+                stdin=end,
+                capture_output=True,
+                text=True,
+                timeout=one_host.SECONDS,
+                check=False,
+            )
         computed = done.returncode == 0 and done.stdout == "16 processes: fib(10) = 55\n"
         wanted = said.get(launcher.mpi)
         if computed if wanted else not computed or "ERROR" in done.stderr:
@@ -64,15 +75,16 @@ def check_few_files(launcher):
     problems = []
     for files in (16, 24):
         words = ["sh", "-c", f'ulimit -n {files} && exec "$0" "$@"', launcher.program, "10", "1"]
-        done = subprocess.run(
-            launcher.command(2, *words),
-            env=one_host.environment(),
-            capture_output=True,
-            text=True,
-            timeout=one_host.SECONDS,
-            check=False,
-            restore_signals=False,
-        )
+        with open_input() as end:
+            done = subprocess.run(
+                launcher.command(2, *words),
+                env=one_host.environment(),
+                stdin=end,
+                capture_output=True,
+                text=True,
+                timeout=one_host.SECONDS,
+                check=False,
+            )
         sentence = (
             r"nopal: a process::session of 2 processes needs 24 open files more than the program "
             rf"has, and there is room for \d+ \(Too many open files; RLIMIT_NOFILE is {files}\)"
