@@ -88,9 +88,6 @@ public:
     if (far_ != nullptr)
       far_->flush();
   }
-  std::string listens_at() const override {
-    return far_ != nullptr ? far_->listens_at() : std::string();
-  }
   void stop_thread() noexcept override {
     if (far_ != nullptr)
       far_->stop_thread();
