@@ -107,6 +107,7 @@ TEST(io_closing, the_object_may_be_moved_and_destroyed_while_it_is_used) {
         std::optional<descriptor> object{std::move(ends.left)};
         std::string read;
         int error = 0;
+        bool taken = false; // the first byte was
         const auto reads = [&, use = std::ref(*object)] {
           error = error_of([&] { read = read_exactly(use, 1); });
         };
@@ -118,7 +119,8 @@ TEST(io_closing, the_object_may_be_moved_and_destroyed_while_it_is_used) {
             moved = std::move(*object);
           const auto writes = [&] { return error_of([&] { io::write_all(ends.right, "x"); }); };
           int seen = writes();
-          while (on_thread && destroyed && seen == 0) { // poll(2) holds the file until it returns
+          taken = seen == 0;
+          while (destroyed && seen == 0) { // a read(2) or poll(2) amid holds the file meanwhile
             std::this_thread::yield();
             seen = writes();
           }
@@ -141,8 +143,7 @@ TEST(io_closing, the_object_may_be_moved_and_destroyed_while_it_is_used) {
             changes();
           });
         }
-        EXPECT_TRUE(error == EBADF || read == "x"); // it came before the change, or after it
-        EXPECT_FALSE(destroyed && error == 0);
+        EXPECT_TRUE(error == EBADF || (taken && read == "x")) << error << read;
       }
 }
 
